@@ -1,0 +1,70 @@
+import type { DatasetOptions } from '../../workloads/dataset.ts';
+
+/** Everything `bench serve` was asked to do, after defaults, file, environment and flags are merged and checked. */
+export type BenchServeOptions = {
+  readonly argv: readonly string[];
+  readonly omni: boolean;
+  /** Connection and model. */
+  readonly backend: string;
+  readonly baseUrl: string;
+  readonly endpointPath: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly apiKey: string | null;
+  readonly insecure: boolean;
+  /** `null` = ask the server for its first model. */
+  readonly model: string | null;
+  readonly servedModelName: string | null;
+  readonly tokenizer: string | null;
+  readonly tokenizerMode: string;
+  readonly trustRemoteCode: boolean;
+  readonly skipTokenizerInit: boolean;
+  readonly loraModules: readonly string[];
+  readonly loraAssignment: 'random' | 'round-robin';
+  /** Load. */
+  readonly numPrompts: number;
+  readonly requestRate: number;
+  readonly burstiness: number;
+  readonly maxConcurrency: number | null;
+  readonly rampUp: {
+    readonly strategy: 'linear' | 'exponential';
+    readonly startRps: number;
+    readonly endRps: number;
+  } | null;
+  readonly probeRequestRate: number;
+  readonly numWarmups: number;
+  /** `first` repeats the first prompt as the reference does; `own` makes prompts that the run does not use. */
+  readonly warmupPrompts: 'first' | 'own';
+  readonly readyCheckTimeoutS: number;
+  readonly profile: boolean;
+  readonly seed: number;
+  readonly loadThreads: number | 'auto';
+  readonly arrivalClock: 'worker' | 'timer' | 'spin';
+  readonly transport: 'socket' | 'node-http';
+  readonly newConnectionPerRequest: boolean;
+  readonly requestTimeoutS: number;
+  readonly maxLineBytes: number;
+  /** Request content. */
+  readonly stream: boolean;
+  readonly ignoreEos: boolean;
+  readonly logprobs: number | null;
+  /** Sampling flags first, then `--extra-body`, which wins. */
+  readonly extraBody: Readonly<Record<string, unknown>>;
+  readonly requestIdPrefix: string;
+  /** Dataset. */
+  readonly dataset: DatasetOptions;
+  /** Report. */
+  readonly percentileMetrics: readonly string[];
+  readonly metricPercentiles: readonly number[];
+  readonly goodput: Readonly<Record<string, number>>;
+  readonly printStage: boolean;
+  readonly saveResult: boolean;
+  readonly saveDetailed: boolean;
+  readonly appendResult: boolean;
+  readonly resultDir: string | null;
+  readonly resultFilename: string | null;
+  readonly label: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly runDir: string | null;
+  readonly journal: boolean;
+  readonly disableProgress: boolean;
+};

@@ -1,0 +1,80 @@
+import type { RequestRecord } from '../records/request-record.ts';
+import type { EndpointTraits } from '../records/run-facts.ts';
+import type { Transport } from '../transport/transport.ts';
+import type { Sample } from '../workloads/sample.ts';
+
+/** Where and how a run's requests go: the same for all requests of a run. */
+export type Target = {
+  readonly baseUrl: string;
+  /** Absolute URL of the endpoint. */
+  readonly url: string;
+  /** `model` on the wire. */
+  readonly model: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly extraBody: Readonly<Record<string, unknown>>;
+  readonly ignoreEos: boolean;
+  readonly logprobs: number | null;
+  /** Ask for a streamed reply. */
+  readonly stream: boolean;
+};
+
+/** A request ready to be written: nothing is serialised after the run's clock has started. */
+export type PreparedRequest = {
+  readonly method: 'POST';
+  readonly url: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: Uint8Array;
+  readonly model: string;
+  /** How to read the reply; plain data. */
+  readonly reading: Readonly<Record<string, unknown>>;
+};
+
+/** What an observation adds to a record; the load engine knows the rest. */
+export type Observation = Pick<
+  RequestRecord,
+  | 'attempts'
+  | 'events'
+  | 'responses'
+  | 'text'
+  | 'promptTokens'
+  | 'outputTokens'
+  | 'outputTokensSource'
+  | 'audio'
+  | 'image'
+  | 'video'
+  | 'outcome'
+> & {
+  /** Encoded audio to decode once the request is over, off the load thread; `null` = none. */
+  readonly encodedAudio: { readonly format: string; readonly bytes: Uint8Array } | null;
+};
+
+/** What an adapter may use while a request is under way. */
+export type ObserveContext = {
+  readonly transport: Transport;
+  /** Whole-request limit, ms; 0 = none. */
+  readonly timeoutMs: number;
+  /** Longest line of a stream that is accepted, bytes. */
+  readonly maxLineBytes: number;
+  /** Aborted when the run stops. */
+  readonly signal: AbortSignal;
+};
+
+/** One API dialect: how a sample becomes a request, and bytes an observation. It knows no statistics and no schedule. */
+export type Endpoint = {
+  readonly name: string;
+  /** One sentence for help and docs. */
+  readonly doc: string;
+  /** As error messages call it, e.g. `OpenAI Chat Completions API`. */
+  readonly apiName: string;
+  readonly defaultPath: string;
+  /** What a URL must end with. */
+  readonly urlSuffixes: readonly string[];
+  readonly task: 'generation' | 'pooling';
+  /** Takes sampling parameters such as `temperature`. */
+  readonly samplingParameters: boolean;
+  readonly traits: EndpointTraits;
+  /** @throws UsageError when the sample or the target cannot be expressed in this dialect */
+  prepare(sample: Sample, target: Target): PreparedRequest;
+  /** Sends and watches one request. Never rejects: every failure is in the observation's outcome. */
+  observe(prepared: PreparedRequest, context: ObserveContext): Promise<Observation>;
+};

@@ -1,0 +1,92 @@
+/** Times and sizes of one HTTP exchange; ms on the process's clock (`foundation/clock.ts`), `null` = did not happen. */
+export type ExchangeTimes = {
+  readonly method: string;
+  readonly url: string;
+  readonly sendMs: number;
+  readonly connectedMs: number | null;
+  readonly connectionReused: boolean;
+  readonly headersMs: number | null;
+  readonly endMs: number | null;
+  readonly status: number | null;
+  readonly requestBytes: number;
+  readonly responseBytes: number;
+};
+
+export type TransportErrorKind =
+  /** No connection: refused, no such host, TLS, proxy. */
+  | 'connect'
+  /** The connection broke before the reply was complete. */
+  | 'reset'
+  /** The whole-exchange time limit ran out. */
+  | 'timeout'
+  /** The reply is not HTTP/1.1 as this client reads it. */
+  | 'malformed'
+  /** Headers or body above the client's limit. */
+  | 'limit'
+  /** Stopped by {@link HttpCall.abort}. */
+  | 'aborted';
+
+/** Why an exchange failed. `bytesReceived` 0 means that no byte of the reply was seen, so a retry is safe. */
+export type TransportFailure = {
+  readonly kind: TransportErrorKind;
+  readonly message: string;
+  readonly bytesReceived: number;
+};
+
+export type HttpRequest = {
+  readonly method: string;
+  /** Absolute http(s) URL. */
+  readonly url: string;
+  /** Sent as given, in order; the transport adds host, content-length, connection and accept-encoding: identity. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** Sent with content-length; `null` = no body. May be backed by shared memory. */
+  readonly body: Uint8Array | null;
+  /** Limit from send to the end of the body, ms; 0 = none. */
+  readonly timeoutMs: number;
+};
+
+/**
+ * Callbacks of one exchange, all called on the event loop, never from inside `request()`.
+ * Exactly one of `onEnd` and `onFailure` is called, once, and nothing after it.
+ */
+export type HttpHandler = {
+  /** Header names in lower case; repeated headers joined by ", ". */
+  onHeaders(status: number, reason: string, headers: ReadonlyMap<string, string>, timeMs: number): void;
+  /**
+   * Body bytes after transfer decoding. `bytes` is valid during the call only (its memory is reused).
+   * `timeMs` was read when the socket was read, before any parsing.
+   */
+  onData(bytes: Buffer, timeMs: number): void;
+  onEnd(times: ExchangeTimes): void;
+  onFailure(failure: TransportFailure, times: ExchangeTimes): void;
+};
+
+export type HttpCall = {
+  /** Closes the connection; `onFailure` follows with kind `aborted` unless the exchange has ended. */
+  abort(): void;
+};
+
+/** What the transport did so far, for the client's own health figures. */
+export type TransportStats = { connectionsOpened: number; connectionsReused: number; requests: number };
+
+export type TransportOptions = {
+  /** One connection per request, as the reference client does. */
+  readonly newConnectionPerRequest: boolean;
+  /** Skip TLS verification. */
+  readonly insecure: boolean;
+  /** Most connections open at once per origin; `null` = no limit. */
+  readonly maxConnections: number | null;
+  /** ms to establish a connection (TCP and TLS). */
+  readonly connectTimeoutMs: number;
+  /** Environment to read proxies from: http_proxy, https_proxy, all_proxy, no_proxy in either case. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+};
+
+/** Sends HTTP/1.1 requests and reports bytes with the time at which they were read. */
+export type Transport = {
+  readonly name: string;
+  request(request: HttpRequest, handler: HttpHandler): HttpCall;
+  stats(): TransportStats;
+  /** Closes idle connections and aborts open exchanges. */
+  close(): void;
+};

@@ -1,0 +1,33 @@
+/** One content part of a chat message, sent as it stands: text, image_url, audio_url, input_audio, video_url. */
+export type ContentPart = { readonly type: string; readonly [field: string]: unknown };
+
+/** One chat message as the dataset made it, sent as it stands. */
+export type ChatMessage = {
+  readonly role: string;
+  readonly content: string | readonly ContentPart[];
+  readonly [field: string]: unknown;
+};
+
+/** One request as a dataset describes it, before any endpoint has seen it. Immutable. */
+export type Sample = {
+  /** Text to send; a list for batched pooling and rerank requests. */
+  readonly prompt: string | readonly string[];
+  /** Length of the prompt in tokens as the client counts it, or `null` where no tokenizer could count. */
+  readonly promptTokens: number | null;
+  /** Tokens asked for; `null` leaves the length to the server. */
+  readonly expectedOutputTokens: number | null;
+  /** Media to send with the prompt. */
+  readonly media: readonly ContentPart[];
+  /** Where media parts stand in the message. */
+  readonly mediaPosition?: 'first' | 'last';
+  /** Messages that replace the prompt in chat endpoints. */
+  readonly chatMessages?: readonly ChatMessage[];
+  /** Body fields of this request only; they win over the run's `--extra-body`. */
+  readonly bodyOverrides?: Readonly<Record<string, unknown>>;
+  /** Sent as `x-request-id`; unique in a run. */
+  readonly requestId: string | null;
+  /** Due time of a trace replay in seconds after the first, or absent. */
+  readonly traceTimestampS?: number;
+  /** Length of the audio sent, for RTFx. */
+  readonly inputAudioDurationS?: number;
+};

@@ -1,0 +1,19 @@
+import { defineConfig } from 'tsdown';
+
+/**
+ * Threads are entries of their own: Node 20 cannot load TypeScript in a worker, and a worker file must stand
+ * beside the file that starts it.
+ */
+export default defineConfig({
+  entry: {
+    cli: 'src/cli/main.ts',
+  },
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  outDir: 'dist',
+  outExtensions: () => ({ js: '.js' }),
+  clean: true,
+  dts: false,
+  sourcemap: true,
+});
