@@ -18,6 +18,8 @@ export const eventKinds = {
   usage: 7,
   /** Any other message that parsed. */
   other: 8,
+  /** A complete reply that was not streamed: it ends the latency and says nothing of first tokens or gaps. */
+  whole: 9,
 } as const;
 export type EventKind = (typeof eventKinds)[keyof typeof eventKinds];
 

@@ -61,7 +61,8 @@ export type RunFacts = {
   readonly numPrompts: number;
   /** Requests per second; `null` = infinite. */
   readonly requestRate: number | null;
-  readonly burstiness: number;
+  /** Shape of the gap law; `null` = constant gaps. */
+  readonly burstiness: number | null;
   readonly maxConcurrency: number | null;
   readonly rampUp: {
     readonly strategy: 'linear' | 'exponential';

@@ -1,0 +1,125 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fc, test } from '@fast-check/vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { InputFileError } from '../foundation/errors.ts';
+import { type EventKind, eventKinds, eventLogOf } from './event-log.ts';
+import { exampleFacts, exampleRecord } from './examples.suite.ts';
+import { openJournal, readRun } from './journal.ts';
+import { decodeRecord, encodeRecord, journalMs } from './record-json.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'omnimeter-journal-'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+const fail = (message: string): void => {
+  throw new Error(message);
+};
+
+const time = fc.double({ min: 0, max: 1e9, noNaN: true }).map(journalMs);
+const row = fc.record({
+  timeMs: time,
+  kind: fc.constantFrom(...(Object.values(eventKinds) as EventKind[])),
+  tokens: fc.option(fc.nat(1000)),
+  bytes: fc.nat(1e9),
+  frames: fc.option(fc.nat(1e6)),
+  response: fc.nat(3),
+});
+
+describe('one record', () => {
+  test.prop([
+    fc.array(row, { maxLength: 40 }),
+    fc.string({ unit: 'binary' }),
+    fc.dictionary(fc.string(), fc.jsonValue()),
+  ])('is the same after a round trip', (rows, text, usage) => {
+    const record = {
+      ...exampleRecord({ events: eventLogOf(rows), text }),
+      responses: [
+        {
+          id: null,
+          finishReason: null,
+          usage: JSON.parse(JSON.stringify(usage)),
+          stages: { '0': { odd: [1] } },
+          stageDurations: {},
+          peakMemoryMb: null,
+        },
+      ],
+    };
+    expect(decodeRecord(encodeRecord(record), 'x')).toEqual(record);
+  });
+
+  it('holds a failure with its proof', () => {
+    const record = exampleRecord({
+      outcome: { ok: false, kind: 'http', status: 500, message: 'HTTP 500', body: '{"error":1}' },
+    });
+    expect(decodeRecord(encodeRecord(record), 'x').outcome).toEqual(record.outcome);
+  });
+});
+
+describe('a run folder', () => {
+  it('gives back what was appended', async () => {
+    const journal = openJournal(join(dir, 'run'), fail);
+    journal.describe(exampleFacts({ endMs: null }));
+    const records = [0, 1, 2].map((index) => exampleRecord({ index, text: `reply ${index}\nsecond line` }));
+    for (const record of records) journal.append(record);
+    journal.describe(exampleFacts({ endMs: 5000 }));
+    journal.close();
+    const run = await readRun(join(dir, 'run'));
+    expect(run.records).toEqual(records);
+    expect(run.facts.endMs).toBe(5000);
+    expect(run.notes).toEqual([]);
+  });
+
+  it('can be read while it is being written', async () => {
+    const journal = openJournal(dir, fail);
+    journal.describe(exampleFacts({ endMs: null }));
+    journal.append(exampleRecord({ index: 0 }));
+    expect((await readRun(dir)).records).toHaveLength(1);
+    journal.close();
+  });
+
+  test.prop([fc.integer({ min: 1, max: 400 })], { numRuns: 25 })(
+    'drops a torn last line and says so',
+    async (cut) => {
+      const path = mkdtempSync(join(tmpdir(), 'omnimeter-torn-'));
+      const journal = openJournal(path, fail);
+      journal.describe(exampleFacts({}));
+      journal.append(exampleRecord({ index: 0 }));
+      journal.append(exampleRecord({ index: 1 }));
+      journal.close();
+      const file = join(path, 'records.jsonl');
+      const size = readFileSync(file).length;
+      truncateSync(file, size - 1 - cut);
+      const run = await readRun(path);
+      expect(run.records.map((record) => record.index)).toEqual([0]);
+      expect(run.notes.join()).toContain('torn');
+      rmSync(path, { recursive: true });
+    },
+  );
+
+  it('names a bad line in the middle and keeps the others', async () => {
+    const journal = openJournal(dir, fail);
+    journal.describe(exampleFacts({}));
+    journal.append(exampleRecord({ index: 0 }));
+    appendFileSync(join(dir, 'records.jsonl'), '{"index":"one"}\n');
+    journal.append(exampleRecord({ index: 2 }));
+    journal.close();
+    const run = await readRun(dir);
+    expect(run.records.map((record) => record.index)).toEqual([0, 2]);
+    expect(run.notes).toHaveLength(1);
+    expect(run.notes[0]).toContain('records.jsonl:2');
+  });
+
+  it('refuses a folder that already holds a run', () => {
+    openJournal(dir, fail).close();
+    expect(() => openJournal(dir, fail)).toThrow(/already holds a run/);
+  });
+
+  it('says which folder is no run', async () => {
+    await expect(readRun(join(dir, 'nothing'))).rejects.toThrow(InputFileError);
+    writeFileSync(join(dir, 'run.json'), '{"format": 7}');
+    await expect(readRun(dir)).rejects.toThrow(/not a run description/);
+  });
+});

@@ -1,0 +1,180 @@
+import { z } from 'zod';
+import { InputFileError } from '../foundation/errors.ts';
+import type { EventLog } from './event-log.ts';
+import type { RequestRecord } from './request-record.ts';
+
+/** A column on disk: a list, or one number where all entries are equal. */
+type JsonColumn = number | number[];
+
+const ms = z.number();
+const msOrNull = z.number().nullable();
+const count = z.number().int().nonnegative();
+const exchangeSchema = z.strictObject({
+  method: z.string(),
+  url: z.string(),
+  sendMs: ms,
+  connectedMs: msOrNull,
+  connectionReused: z.boolean(),
+  headersMs: msOrNull,
+  endMs: msOrNull,
+  status: z.number().nullable(),
+  requestBytes: count,
+  responseBytes: count,
+});
+const responseSchema = z.strictObject({
+  id: z.string().nullable(),
+  finishReason: z.string().nullable(),
+  usage: z.record(z.string(), z.unknown()).nullable(),
+  stages: z.record(z.string(), z.record(z.string(), z.unknown())),
+  stageDurations: z.record(z.string(), z.number()),
+  peakMemoryMb: z.number().nullable(),
+});
+const outcomeSchema = z.discriminatedUnion('ok', [
+  z.strictObject({ ok: z.literal(true) }),
+  z.strictObject({
+    ok: z.literal(false),
+    kind: z.enum([
+      'http',
+      'stream_error',
+      'timeout',
+      'connect',
+      'reset',
+      'empty',
+      'malformed',
+      'content_type',
+      'limit',
+      'aborted',
+      'unsendable',
+    ]),
+    status: z.number().nullable(),
+    message: z.string(),
+    body: z.string().nullable(),
+  }),
+]);
+const recordSchema = z.strictObject({
+  index: count,
+  role: z.enum(['measured', 'warmup', 'probe', 'readiness']),
+  requestId: z.string().nullable(),
+  endpoint: z.string(),
+  model: z.string(),
+  intendedMs: msOrNull,
+  admittedMs: msOrNull,
+  attempts: z.array(
+    z.strictObject({
+      sendMs: ms,
+      endMs: ms,
+      exchanges: z.array(exchangeSchema),
+      error: z.string().nullable(),
+    }),
+  ),
+  responses: z.array(responseSchema),
+  text: z.string(),
+  plannedPromptTokens: count.nullable(),
+  promptTokens: count.nullable(),
+  expectedOutputTokens: count.nullable(),
+  outputTokens: count.nullable(),
+  outputTokensSource: z.enum(['usage', 'stage', 'tokenizer']).nullable(),
+  audio: z
+    .strictObject({
+      format: z.string(),
+      sampleRateHz: z.number().nullable(),
+      channels: z.number().nullable(),
+      sampleBytes: z.number().nullable(),
+      frames: z.number().nullable(),
+      durationS: z.number().nullable(),
+      bytes: z.number(),
+      droppedChunks: count,
+      note: z.string().nullable(),
+    })
+    .nullable(),
+  image: z
+    .strictObject({
+      count,
+      pixels: z.number().nullable(),
+      sizedCount: count,
+      generationMs: z.number().nullable(),
+      denoiseStepMs: z.number().nullable(),
+    })
+    .nullable(),
+  video: z
+    .strictObject({
+      durationS: z.number().nullable(),
+      frames: z.number().nullable(),
+      generationMs: z.number().nullable(),
+    })
+    .nullable(),
+  inputAudioDurationS: z.number().nullable(),
+  outcome: outcomeSchema,
+});
+
+const columnNames = ['timesMs', 'kinds', 'tokens', 'bytes', 'frames', 'responses'] as const;
+const columnTypes = {
+  timesMs: Float64Array,
+  kinds: Uint8Array,
+  tokens: Int32Array,
+  bytes: Float64Array,
+  frames: Int32Array,
+  responses: Uint16Array,
+} as const;
+
+/** A time rounded to 0.1 µs, the journal's resolution, so that a stored record equals the one in memory. */
+export function journalMs(timeMs: number): number {
+  return Math.round(timeMs * 1e4) / 1e4;
+}
+
+function encodeColumn(column: ArrayLike<number>): JsonColumn {
+  const first = column[0];
+  if (first === undefined) return [];
+  for (let i = 1; i < column.length; i += 1) if (column[i] !== first) return Array.from(column);
+  return first;
+}
+
+/** One line of `records.jsonl`, without the newline. */
+export function encodeRecord(record: RequestRecord): string {
+  const { events, ...rest } = record;
+  const columns: Record<string, JsonColumn> = {};
+  for (const name of columnNames) columns[name] = encodeColumn(events[name]);
+  return JSON.stringify({ ...rest, events: { n: events.timesMs.length, ...columns } });
+}
+
+function decodeEvents(value: unknown): EventLog {
+  const source = z.record(z.string(), z.unknown()).parse(value);
+  const length = count.parse(source.n);
+  const column = <N extends (typeof columnNames)[number]>(name: N): InstanceType<(typeof columnTypes)[N]> => {
+    const stored = source[name];
+    const target = new columnTypes[name](length);
+    if (typeof stored === 'number') target.fill(stored);
+    else if (Array.isArray(stored) && stored.length === length) {
+      for (let i = 0; i < length; i += 1) {
+        const entry: unknown = stored[i];
+        if (typeof entry !== 'number') throw new TypeError(`events.${name}[${i}] is not a number`);
+        target[i] = entry;
+      }
+    } else throw new TypeError(`events.${name} does not have ${length} numbers`);
+    return target as InstanceType<(typeof columnTypes)[N]>;
+  };
+  return {
+    timesMs: column('timesMs'),
+    kinds: column('kinds'),
+    tokens: column('tokens'),
+    bytes: column('bytes'),
+    frames: column('frames'),
+    responses: column('responses'),
+  };
+}
+
+/**
+ * Reads one line of `records.jsonl`.
+ * @param where file and line, for the message
+ * @throws InputFileError when the line is not a record
+ */
+export function decodeRecord(line: string, where: string): RequestRecord {
+  try {
+    const value: unknown = JSON.parse(line);
+    const { events, ...rest } = z.record(z.string(), z.unknown()).parse(value);
+    return { ...recordSchema.parse(rest), events: decodeEvents(events) };
+  } catch (cause) {
+    const reason = cause instanceof z.ZodError ? z.prettifyError(cause).replaceAll('\n', ' ') : String(cause);
+    throw new InputFileError(`${where}: not a request record (${reason}). The line was left out.`, { cause });
+  }
+}
