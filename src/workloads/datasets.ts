@@ -1,0 +1,7 @@
+import type { Dataset } from './dataset.ts';
+import { random } from './random.ts';
+
+/** Every dataset by its name on the command line. Flag values, help and docs follow from it. */
+export const datasets = { random } satisfies Record<string, Dataset>;
+
+export type DatasetName = keyof typeof datasets;
