@@ -55,8 +55,17 @@ export type ObserveContext = {
   readonly timeoutMs: number;
   /** Longest line of a stream that is accepted, bytes. */
   readonly maxLineBytes: number;
-  /** Aborted when the run stops. */
-  readonly signal: AbortSignal;
+  readonly stop: StopSignal;
+};
+
+/**
+ * Tells requests under way that the run stops. Not an AbortSignal: with thousands of requests listening at once,
+ * adding and removing must not depend on their number.
+ */
+export type StopSignal = {
+  readonly stopped: boolean;
+  /** @returns a function that takes the handler back */
+  onStop(handler: () => void): () => void;
 };
 
 /** One API dialect: how a sample becomes a request, and bytes an observation. It knows no statistics and no schedule. */

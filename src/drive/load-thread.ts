@@ -1,0 +1,73 @@
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { endpointNamed } from '../endpoints/registry.ts';
+import { createTransport } from '../transport/select-transport.ts';
+import { warmUpClient } from '../transport/self-warmup.ts';
+import { LoadWorker } from './load-worker.ts';
+import type { FromLoadThread, LoadThreadConfig, ToLoadThread } from './messages.ts';
+import { rehearse } from './rehearsal.ts';
+import { ThreadWatch } from './thread-watch.ts';
+
+/** A load thread: owns sockets and nothing else. Its endpoint is looked up by name, since code does not cross threads. */
+async function main(port: MessagePort): Promise<void> {
+  const config = workerData as LoadThreadConfig;
+  const endpoint = endpointNamed(config.endpoint);
+  if (!endpoint) throw new Error(`no endpoint is named ${config.endpoint}`);
+  const send = (message: FromLoadThread, transfer: readonly ArrayBuffer[] = []): void =>
+    port.postMessage(message, [...transfer]);
+  const transport = createTransport(config.transport, config.transportOptions);
+  const watch = new ThreadWatch();
+  const worker = new LoadWorker({
+    endpoint,
+    transport,
+    maxLineBytes: config.maxLineBytes,
+    onRecord: (phase, raw) => {
+      const { events } = raw.record;
+      send(
+        { type: 'record', phase, ...raw },
+        [events.timesMs, events.kinds, events.tokens, events.bytes, events.frames, events.responses].map(
+          (column) => column.buffer as ArrayBuffer,
+        ),
+      );
+    },
+  });
+  const handle = (message: ToLoadThread): void => {
+    switch (message.type) {
+      case 'phase':
+        worker.load(message);
+        send({ type: 'loaded' });
+        break;
+      case 'go':
+        worker.go(message.startMs);
+        break;
+      case 'wake':
+        worker.wake();
+        break;
+      case 'abort':
+        worker.abort();
+        break;
+      case 'watch':
+        if (message.report) {
+          const { connectionsOpened, connectionsReused } = transport.stats();
+          send({ type: 'health', health: { ...watch.finish(), connectionsOpened, connectionsReused } });
+        } else watch.start();
+        break;
+      case 'close':
+        transport.close();
+        port.close();
+        break;
+    }
+  };
+  port.on('message', (message: ToLoadThread | { clockPort: MessagePort }) => {
+    if ('clockPort' in message) message.clockPort.on('message', handle);
+    else handle(message);
+  });
+  if (config.selfWarmup) {
+    // A transport of its own: the loopback must not go through a proxy, nor count in the run's figures.
+    const rehearsal = createTransport(config.transport, { ...config.transportOptions, env: {} });
+    await warmUpClient((url) => rehearse(endpoint, rehearsal, url, config.maxLineBytes));
+    rehearsal.close();
+  }
+  send({ type: 'ready' });
+}
+
+if (parentPort) await main(parentPort);

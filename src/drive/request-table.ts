@@ -1,0 +1,76 @@
+import type { PreparedRequest } from '../endpoints/endpoint.ts';
+
+/** What the engine must know of a request beside what goes over the wire. */
+export type RequestFacts = {
+  readonly requestId: string | null;
+  readonly plannedPromptTokens: number | null;
+  readonly expectedOutputTokens: number | null;
+  readonly inputAudioDurationS: number | null;
+};
+
+export type PlannedRequest = { readonly prepared: PreparedRequest; readonly facts: RequestFacts };
+
+/** Everything of a request but its body and id; requests of a run share a few of these. */
+type Shape = Omit<PreparedRequest, 'body'>;
+
+/** All requests of a phase in a form that threads share: bodies in one shared buffer, the rest as small columns. */
+export type PackedRequests = {
+  readonly count: number;
+  readonly bodies: SharedArrayBuffer;
+  /** Start of each body; one more entry than there are requests. */
+  readonly offsets: Float64Array;
+  readonly shapes: readonly Shape[];
+  readonly shapeOf: Uint32Array;
+  readonly facts: readonly RequestFacts[];
+};
+
+const requestIdHeader = 'x-request-id';
+
+export function packRequests(requests: readonly PlannedRequest[]): PackedRequests {
+  const offsets = new Float64Array(requests.length + 1);
+  for (const [index, { prepared }] of requests.entries())
+    offsets[index + 1] = (offsets[index] as number) + prepared.body.byteLength;
+  const bodies = new SharedArrayBuffer(offsets[requests.length] as number);
+  const bytes = new Uint8Array(bodies);
+  const shapes: Shape[] = [];
+  const shapeIndex = new Map<string, number>();
+  const shapeOf = new Uint32Array(requests.length);
+  for (const [index, { prepared }] of requests.entries()) {
+    bytes.set(prepared.body, offsets[index]);
+    const { body: _body, ...rest } = prepared;
+    const shape: Shape = {
+      ...rest,
+      headers: rest.headers.filter(([name]) => name.toLowerCase() !== requestIdHeader),
+    };
+    const key = JSON.stringify(shape);
+    let at = shapeIndex.get(key);
+    if (at === undefined) {
+      at = shapes.push(shape) - 1;
+      shapeIndex.set(key, at);
+    }
+    shapeOf[index] = at;
+  }
+  return {
+    count: requests.length,
+    bodies,
+    offsets,
+    shapes,
+    shapeOf,
+    facts: requests.map(({ facts }) => facts),
+  };
+}
+
+/** One request of a packed phase; its body is a view of the shared buffer. */
+export function unpackRequest(packed: PackedRequests, index: number): PlannedRequest {
+  const shape = packed.shapes[packed.shapeOf[index] ?? -1];
+  const facts = packed.facts[index];
+  const start = packed.offsets[index];
+  const end = packed.offsets[index + 1];
+  if (!shape || !facts || start === undefined || end === undefined)
+    throw new Error(`request ${index} is not in the phase`);
+  const headers =
+    facts.requestId === null
+      ? shape.headers
+      : [...shape.headers, [requestIdHeader, facts.requestId] as const];
+  return { prepared: { ...shape, headers, body: Buffer.from(packed.bodies, start, end - start) }, facts };
+}

@@ -1,0 +1,275 @@
+import type { Attempt, Outcome } from '../records/request-record.ts';
+import { SseReader } from '../transport/sse-reader.ts';
+import type { ExchangeTimes, TransportFailure } from '../transport/transport.ts';
+import type { ObserveContext, PreparedRequest } from './endpoint.ts';
+
+/** Takes the messages of one reply as they come. */
+export type ReplyReader = {
+  /** One streamed message that parsed as JSON. */
+  onMessage(message: unknown, timeMs: number): void;
+  /** The whole body of a reply that was not streamed. */
+  onWhole(body: unknown, timeMs: number): void;
+  /**
+   * The reply is complete; says whether it holds what was asked for.
+   * @returns `null` for success
+   */
+  verdict(): Failure | null;
+};
+
+export type Failure = Exclude<Outcome, { ok: true }>;
+
+export type ReplyResult = {
+  readonly attempt: Attempt;
+  readonly outcome: Outcome;
+  /** No byte of the reply was seen and the connection is to blame: sending again is safe. */
+  readonly retryable: boolean;
+};
+
+/** Most of a failed reply's body that is kept, bytes. */
+const proofBytes = 16 * 1024;
+/** Largest unstreamed body that is read, bytes. */
+const wholeBodyBytes = 512 * 1024 * 1024;
+
+export function failure(
+  kind: Failure['kind'],
+  message: string,
+  extra: { status?: number | null; body?: string | null } = {},
+): Failure {
+  return { ok: false, kind, status: extra.status ?? null, message, body: extra.body ?? null };
+}
+
+/**
+ * Sends one request and feeds its reply to `reader`: server-sent events message by message, a JSON body whole.
+ * Every way it can go wrong becomes an outcome.
+ */
+export function readReply(
+  prepared: PreparedRequest,
+  context: ObserveContext,
+  reader: ReplyReader,
+): Promise<ReplyResult> {
+  return new Promise((resolve) => {
+    new ReplyWatch(prepared, context, reader, resolve).start();
+  });
+}
+
+class ReplyWatch {
+  readonly #prepared: PreparedRequest;
+  readonly #context: ObserveContext;
+  readonly #reader: ReplyReader;
+  readonly #resolve: (result: ReplyResult) => void;
+  #status: number | null = null;
+  #reason = '';
+  #contentType = '';
+  #mode: 'undecided' | 'events' | 'whole' | 'failed' = 'undecided';
+  #sse: SseReader | null = null;
+  #body: Buffer[] = [];
+  #bodyBytes = 0;
+  #lastReadMs = 0;
+  #messages = 0;
+  #sawDone = false;
+  #failure: Failure | null = null;
+  #abort: () => void = () => {};
+  #stop: () => void = () => {};
+
+  constructor(
+    prepared: PreparedRequest,
+    context: ObserveContext,
+    reader: ReplyReader,
+    resolve: (result: ReplyResult) => void,
+  ) {
+    this.#prepared = prepared;
+    this.#context = context;
+    this.#reader = reader;
+    this.#resolve = resolve;
+  }
+
+  start(): void {
+    const { transport, timeoutMs, stop } = this.#context;
+    const { method, url, headers, body } = this.#prepared;
+    const call = transport.request({ method, url, headers, body, timeoutMs }, this);
+    this.#abort = () => call.abort();
+    if (stop.stopped) call.abort();
+    else this.#stop = stop.onStop(this.#abort);
+  }
+
+  onHeaders(status: number, reason: string, headers: ReadonlyMap<string, string>, timeMs: number): void {
+    this.#status = status;
+    this.#reason = reason;
+    this.#lastReadMs = timeMs;
+    this.#contentType = (headers.get('content-type') ?? '').toLowerCase();
+    if (status < 200 || status > 299) this.#mode = 'failed';
+    else if (this.#contentType.startsWith('text/event-stream')) this.#startEvents();
+    else if (this.#contentType.includes('json')) this.#mode = 'whole';
+  }
+
+  onData(bytes: Buffer, timeMs: number): void {
+    this.#lastReadMs = timeMs;
+    if (this.#mode === 'undecided') this.#decideBySight(bytes);
+    if (this.#mode === 'events') {
+      if (this.#messages === 0) this.#keep(bytes, proofBytes);
+      this.#sse?.push(bytes, timeMs);
+    } else if (this.#mode === 'whole') {
+      this.#keep(bytes, wholeBodyBytes);
+      if (this.#bodyBytes > wholeBodyBytes)
+        this.#fail(
+          failure('limit', `the reply's body is larger than ${wholeBodyBytes} bytes`, {
+            status: this.#status,
+          }),
+        );
+    } else this.#keep(bytes, proofBytes);
+  }
+
+  onEnd(times: ExchangeTimes): void {
+    this.#stop();
+    if (this.#mode === 'events') this.#sse?.end();
+    this.#finish(times, this.#failure ?? this.#judge(times), false);
+  }
+
+  onFailure(failed: TransportFailure, times: ExchangeTimes): void {
+    this.#stop();
+    if (this.#failure) this.#finish(times, this.#failure, false);
+    // A stream that said [DONE] is complete, however the connection ended.
+    else if (this.#sawDone && failed.kind === 'reset') this.#finish(times, this.#judge(times), false);
+    else {
+      const retryable = failed.bytesReceived === 0 && (failed.kind === 'connect' || failed.kind === 'reset');
+      this.#finish(times, this.#transportFailure(failed), retryable);
+    }
+  }
+
+  #startEvents(): void {
+    this.#mode = 'events';
+    this.#sse = new SseReader({
+      maxLineBytes: this.#context.maxLineBytes,
+      onMessage: (data, timeMs, event) => this.#message(data, timeMs, event),
+      onLimit: (message) =>
+        this.#fail(
+          failure('limit', `${message} (--max-line-bytes)`, { status: this.#status, body: this.#proof() }),
+        ),
+    });
+  }
+
+  /** Servers that name no type, or a wrong one, are taken at the word of their first bytes. */
+  #decideBySight(bytes: Buffer): void {
+    const start = bytes.subarray(0, 64).toString('latin1').trimStart();
+    if (/^(data|event|id|retry)?:/.test(start)) this.#startEvents();
+    else if (start.startsWith('{')) this.#mode = 'whole';
+    else this.#mode = 'failed';
+  }
+
+  #message(data: string, timeMs: number, event: string | null): void {
+    if (this.#failure) return;
+    this.#messages += 1;
+    if (data === '[DONE]') {
+      this.#sawDone = true;
+      return;
+    }
+    let message: unknown;
+    try {
+      message = JSON.parse(data);
+    } catch {
+      const proof = data.slice(0, proofBytes);
+      if (event === 'error')
+        this.#fail(
+          failure('stream_error', data.trim() === '' ? 'the stream carried an error event' : proof, {
+            status: this.#status,
+            body: proof,
+          }),
+        );
+      else
+        this.#fail(
+          failure('malformed', 'the stream carried an event that is not JSON', {
+            status: this.#status,
+            body: proof,
+          }),
+        );
+      return;
+    }
+    if (event === 'error' && !hasError(message)) message = { error: message };
+    this.#reader.onMessage(message, timeMs);
+  }
+
+  /** The first failure counts; nothing more is read. */
+  #fail(found: Failure): void {
+    this.#failure ??= found;
+    this.#abort();
+  }
+
+  #judge(times: ExchangeTimes): Outcome {
+    const status = this.#status;
+    if (this.#mode === 'failed' && status !== null && (status < 200 || status > 299)) {
+      const body = this.#proof();
+      const said = `HTTP ${status}${this.#reason === '' ? '' : ` ${this.#reason}`}`;
+      return failure('http', body === '' ? said : `${said}: ${body}`, { status, body });
+    }
+    if (this.#mode === 'failed') {
+      return failure(
+        'content_type',
+        `the reply is ${this.#contentType || 'of no named type'}, expected text/event-stream or JSON. Is ${this.#prepared.url} the right endpoint?`,
+        { status, body: this.#proof() },
+      );
+    }
+    if (this.#mode === 'whole') return this.#judgeWhole(times.endMs ?? this.#lastReadMs);
+    if (this.#mode === 'events' && this.#messages === 0 && this.#bodyBytes > 0) {
+      return failure('malformed', 'the stream held bytes but not one server-sent event', {
+        status,
+        body: this.#proof(),
+      });
+    }
+    return (
+      this.#reader.verdict() ??
+      (this.#messages === 0
+        ? failure('empty', 'empty response: the reply has no body', { status })
+        : { ok: true })
+    );
+  }
+
+  #judgeWhole(endMs: number): Outcome {
+    const text = Buffer.concat(this.#body).toString('utf8');
+    let body: unknown;
+    try {
+      body = JSON.parse(text);
+    } catch {
+      return failure(
+        text.trim() === '' ? 'empty' : 'malformed',
+        text.trim() === ''
+          ? 'empty response: the reply has no body'
+          : 'the reply claims to be JSON and does not parse',
+        { status: this.#status, body: text.slice(0, proofBytes) },
+      );
+    }
+    this.#reader.onWhole(body, endMs);
+    return this.#reader.verdict() ?? { ok: true };
+  }
+
+  #transportFailure(failed: TransportFailure): Failure {
+    const body = this.#proof();
+    return failure(failed.kind, failed.message, { status: this.#status, body: body === '' ? null : body });
+  }
+
+  #keep(bytes: Buffer, limit: number): void {
+    if (this.#bodyBytes < limit) this.#body.push(Buffer.from(bytes));
+    this.#bodyBytes += bytes.length;
+  }
+
+  #proof(): string {
+    return Buffer.concat(this.#body).subarray(0, proofBytes).toString('utf8');
+  }
+
+  #finish(times: ExchangeTimes, outcome: Outcome, retryable: boolean): void {
+    const endMs = times.endMs ?? this.#lastReadMs;
+    this.#resolve({
+      attempt: {
+        sendMs: times.sendMs,
+        endMs,
+        exchanges: [times],
+        error: outcome.ok ? null : outcome.message,
+      },
+      outcome,
+      retryable,
+    });
+  }
+}
+
+function hasError(message: unknown): boolean {
+  return typeof message === 'object' && message !== null && 'error' in message && message.error !== null;
+}

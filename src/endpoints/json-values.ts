@@ -1,0 +1,37 @@
+/** An object of unknown fields, as replies are read: leniently, field by field, without a schema in the hot path. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function asObject(value: unknown): JsonObject | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
+}
+
+export function asArray(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function asText(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+/**
+ * A figure > 0, or `null`. Servers send numbers, numeric strings and lists of them (the first that fits counts);
+ * booleans are not figures.
+ */
+export function positiveNumber(value: unknown): number | null {
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      const found = positiveNumber(item);
+      if (found !== null) return found;
+    }
+    return null;
+  }
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) && number > 0 ? number : null;
+}
+
+/** As {@link positiveNumber}, cut to a whole number. */
+export function positiveInteger(value: unknown): number | null {
+  const number = positiveNumber(value);
+  const whole = number === null ? 0 : Math.trunc(number);
+  return whole > 0 ? whole : null;
+}

@@ -1,0 +1,63 @@
+import { UsageError } from '../foundation/errors.ts';
+import type { ChatMessage, ContentPart, Sample } from '../workloads/sample.ts';
+import type { PreparedRequest, Target } from './endpoint.ts';
+
+/**
+ * The body of a JSON request: fixed fields, then `ignore_eos` where asked, then the run's `--extra-body`, then the
+ * sample's own fields; a later one wins, by its top-level key.
+ */
+export function jsonRequest(
+  sample: Sample,
+  target: Target,
+  fields: Readonly<Record<string, unknown>>,
+  reading: Readonly<Record<string, unknown>> = {},
+): PreparedRequest {
+  const body: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(fields)) if (value !== undefined) body[key] = value;
+  if (target.ignoreEos) body.ignore_eos = true;
+  Object.assign(body, target.extraBody, sample.bodyOverrides);
+  return {
+    method: 'POST',
+    url: target.url,
+    headers: requestHeaders(target, sample),
+    body: Buffer.from(JSON.stringify(body)),
+    model: typeof body.model === 'string' ? body.model : target.model,
+    reading: { stream: body.stream === true, ...reading },
+  };
+}
+
+/** Content type, then the run's headers (authorization, `--header`; a later one replaces), then the request id. */
+function requestHeaders(target: Target, sample: Sample): (readonly [string, string])[] {
+  const headers = new Map<string, readonly [string, string]>();
+  const set = (name: string, value: string): void => {
+    headers.set(name.toLowerCase(), [name, value]);
+  };
+  set('Content-Type', 'application/json');
+  for (const [name, value] of target.headers) set(name, value);
+  if (sample.requestId !== null) set('x-request-id', sample.requestId);
+  return [...headers.values()];
+}
+
+/** The prompt of an endpoint that takes one text. */
+export function promptText(sample: Sample, endpoint: string): string {
+  if (typeof sample.prompt === 'string') return sample.prompt;
+  throw new UsageError(
+    `${endpoint} takes one prompt a request, and the dataset made a list of ${sample.prompt.length}. Use an embeddings or rerank backend, or a dataset without batches.`,
+  );
+}
+
+/** The messages of a chat request: the sample's own, or one user message of its text and media. */
+export function chatMessages(sample: Sample, endpoint: string): readonly ChatMessage[] {
+  if (sample.chatMessages) return sample.chatMessages;
+  const text: ContentPart = { type: 'text', text: promptText(sample, endpoint) };
+  const content = sample.mediaPosition === 'first' ? [...sample.media, text] : [text, ...sample.media];
+  return [{ role: 'user', content }];
+}
+
+/** Refuses media where the API has no place for them, before anything is sent. */
+export function refuseMedia(sample: Sample, endpoint: string): void {
+  if (sample.media.length === 0) return;
+  throw new UsageError(
+    `${endpoint} sends text only, and the dataset brings media. Use --backend openai-chat or openai-chat-omni with --endpoint /v1/chat/completions.`,
+  );
+}
