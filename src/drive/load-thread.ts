@@ -21,13 +21,7 @@ async function main(port: MessagePort): Promise<void> {
     transport,
     maxLineBytes: config.maxLineBytes,
     onRecord: (phase, raw) => {
-      const { events } = raw.record;
-      send(
-        { type: 'record', phase, ...raw },
-        [events.timesMs, events.kinds, events.tokens, events.bytes, events.frames, events.responses].map(
-          (column) => column.buffer as ArrayBuffer,
-        ),
-      );
+      send({ type: 'record', phase, ...raw }, [raw.record.events.timesMs.buffer as ArrayBuffer]);
     },
   });
   const handle = (message: ToLoadThread): void => {

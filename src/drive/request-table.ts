@@ -17,8 +17,9 @@ type Shape = Omit<PreparedRequest, 'body'>;
 export type PackedRequests = {
   readonly count: number;
   readonly bodies: SharedArrayBuffer;
-  /** Start of each body; one more entry than there are requests. */
-  readonly offsets: Float64Array;
+  /** Where each body stands; requests that were prepared as one (probes, repeated warm-ups) share it. */
+  readonly starts: Float64Array;
+  readonly ends: Float64Array;
   readonly shapes: readonly Shape[];
   readonly shapeOf: Uint32Array;
   readonly facts: readonly RequestFacts[];
@@ -27,16 +28,11 @@ export type PackedRequests = {
 const requestIdHeader = 'x-request-id';
 
 export function packRequests(requests: readonly PlannedRequest[]): PackedRequests {
-  const offsets = new Float64Array(requests.length + 1);
-  for (const [index, { prepared }] of requests.entries())
-    offsets[index + 1] = (offsets[index] as number) + prepared.body.byteLength;
-  const bodies = new SharedArrayBuffer(offsets[requests.length] as number);
-  const bytes = new Uint8Array(bodies);
+  const { starts, ends, bodies } = packBodies(requests);
   const shapes: Shape[] = [];
   const shapeIndex = new Map<string, number>();
   const shapeOf = new Uint32Array(requests.length);
   for (const [index, { prepared }] of requests.entries()) {
-    bytes.set(prepared.body, offsets[index]);
     const { body: _body, ...rest } = prepared;
     const shape: Shape = {
       ...rest,
@@ -53,19 +49,42 @@ export function packRequests(requests: readonly PlannedRequest[]): PackedRequest
   return {
     count: requests.length,
     bodies,
-    offsets,
+    starts,
+    ends,
     shapes,
     shapeOf,
     facts: requests.map(({ facts }) => facts),
   };
 }
 
+function packBodies(requests: readonly PlannedRequest[]): Pick<PackedRequests, 'starts' | 'ends' | 'bodies'> {
+  const starts = new Float64Array(requests.length);
+  const ends = new Float64Array(requests.length);
+  const placed = new Map<Uint8Array, number>();
+  let size = 0;
+  for (const [index, { prepared }] of requests.entries()) {
+    const { body } = prepared;
+    let start = placed.get(body);
+    if (start === undefined) {
+      start = size;
+      placed.set(body, start);
+      size += body.byteLength;
+    }
+    starts[index] = start;
+    ends[index] = start + body.byteLength;
+  }
+  const bodies = new SharedArrayBuffer(size);
+  const bytes = new Uint8Array(bodies);
+  for (const [body, start] of placed) bytes.set(body, start);
+  return { starts, ends, bodies };
+}
+
 /** One request of a packed phase; its body is a view of the shared buffer. */
 export function unpackRequest(packed: PackedRequests, index: number): PlannedRequest {
   const shape = packed.shapes[packed.shapeOf[index] ?? -1];
   const facts = packed.facts[index];
-  const start = packed.offsets[index];
-  const end = packed.offsets[index + 1];
+  const start = packed.starts[index];
+  const end = packed.ends[index];
   if (!shape || !facts || start === undefined || end === undefined)
     throw new Error(`request ${index} is not in the phase`);
   const headers =
