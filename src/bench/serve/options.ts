@@ -57,6 +57,8 @@ export type BenchServeOptions = {
   readonly metricPercentiles: readonly number[];
   readonly goodput: Readonly<Record<string, number>>;
   readonly printStage: boolean;
+  /** Longest gap of playback that still counts as continuous, s. */
+  readonly continuityThresholdS: number;
   readonly saveResult: boolean;
   readonly saveDetailed: boolean;
   readonly appendResult: boolean;
@@ -67,4 +69,32 @@ export type BenchServeOptions = {
   readonly runDir: string | null;
   readonly journal: boolean;
   readonly disableProgress: boolean;
+};
+
+/** What `omnimeter report` asks of a stored run; `null` = as the run was asked. */
+export type ReportOverrides = {
+  readonly percentileMetrics: readonly string[] | null;
+  readonly metricPercentiles: readonly number[] | null;
+  readonly goodput: Readonly<Record<string, number>> | null;
+  readonly printStage: boolean | null;
+  readonly label: string | null;
+  readonly metadata: Readonly<Record<string, string>> | null;
+  readonly saveResult: boolean;
+  readonly saveDetailed: boolean;
+  readonly appendResult: boolean;
+  readonly resultDir: string | null;
+  readonly resultFilename: string | null;
+};
+
+/** The terminal as a command sees it. */
+export type CommandIo = {
+  /** Writes one line. */
+  readonly stdout: (line: string) => void;
+  readonly stderr: (line: string) => void;
+  /** Progress may be redrawn in place: standard error is a terminal. */
+  readonly isTty: boolean;
+  /** Width of the terminal, characters. */
+  readonly columns: number;
+  /** Calls the handler at every SIGINT and SIGTERM until the command ends. */
+  onInterrupt(handler: () => void): void;
 };

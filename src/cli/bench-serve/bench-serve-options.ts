@@ -1,0 +1,162 @@
+import type { BenchServeOptions } from '../../bench/serve/options.ts';
+import { UsageError } from '../../foundation/errors.ts';
+import { allBenchServeFlags, type benchServeFlags } from '../flags/bench-serve/bench-serve-flags.ts';
+import { refusedFlags } from '../flags/bench-serve/foreign-flags.ts';
+import type { Environment } from '../flags/environment.ts';
+import type { FlagValues } from '../flags/flag.ts';
+import { type DatasetCatalogue, datasetOptions, numPrompts } from './dataset-options.ts';
+import { effectlessFlags } from './effectless-flags.ts';
+import { continuityThresholdS } from './environment-settings.ts';
+import { loadThreads, positiveBurstiness, positiveRate, rampUp, requestTimeoutS } from './load-options.ts';
+import { goodput, metadata, metricPercentiles, percentileMetrics } from './report-options.ts';
+import { type EndpointCatalogue, type EndpointFacts, resolveTarget } from './resolve-target.ts';
+
+type Flags = FlagValues<typeof benchServeFlags>;
+
+/** What the flags alone do not say. */
+export type Surroundings = {
+  readonly argv: readonly string[];
+  readonly env: Environment;
+  readonly endpoints: EndpointCatalogue;
+  readonly datasets: DatasetCatalogue;
+  /** Eight hex digits for this run's request ids. */
+  readonly runHex: string;
+};
+
+export type ProducedOptions = {
+  readonly options: BenchServeOptions;
+  /** Lines for the user: flags without effect, settings that could not be read. */
+  readonly notes: readonly string[];
+};
+
+/**
+ * Checks the flags of `bench serve` against each other and turns them into what was asked for.
+ * @throws UsageError with the reference's wording where it has one; nothing has been sent
+ */
+export function benchServeOptions(
+  flags: Flags,
+  explicit: ReadonlySet<string>,
+  around: Surroundings,
+): ProducedOptions {
+  refuse(explicit);
+  const notes: string[] = [];
+  const target = resolveTarget(flags, explicit, around.endpoints);
+  const dataset = datasetOptions(flags, around.datasets);
+  const extraBody = bodyFields(flags, target.facts);
+  const saves = flags['save-result'] || flags['append-result'];
+  notes.push(
+    ...effectlessFlags(explicit, allBenchServeFlags, {
+      dataset: dataset.name,
+      datasets: around.datasets,
+      saves,
+    }),
+  );
+  const options: BenchServeOptions = {
+    argv: around.argv,
+    omni: flags.omni,
+    ...connection(flags, around.env),
+    backend: target.backend,
+    baseUrl: target.baseUrl,
+    endpointPath: target.endpointPath,
+    ...load(flags),
+    numPrompts: numPrompts(flags['num-prompts'], dataset.name),
+    stream: extraBody.stream === undefined ? !flags.unstreamed : extraBody.stream !== false,
+    ignoreEos: flags['ignore-eos'] ?? (dataset.name === 'random' && target.facts.samplingParameters),
+    logprobs: flags.logprobs,
+    extraBody,
+    requestIdPrefix: flags['request-id-prefix'] ?? `bench-${around.runHex}-`,
+    dataset,
+    ...report(flags),
+    continuityThresholdS: continuityThresholdS(around.env, (line) => notes.push(line)),
+  };
+  return { options, notes };
+}
+
+function refuse(explicit: ReadonlySet<string>): void {
+  for (const [name, flag] of Object.entries(refusedFlags))
+    if (explicit.has(name)) throw new UsageError(`--${name}: not available. ${flag.doc}`);
+}
+
+function connection(flags: Flags, env: Environment) {
+  const mode = flags['tokenizer-mode'];
+  if (mode === 'mistral' || mode === 'deepseek_v32')
+    throw new UsageError(
+      `--tokenizer-mode ${mode} is not available in this version of omnimeter. Use auto with a tokenizer.json, or --skip-tokenizer-init.`,
+    );
+  const nameless = flags.header?.find(([name]) => name === '');
+  if (nameless !== undefined) throw new UsageError('Invalid header format. Please use KEY=VALUE format.');
+  return {
+    headers: flags.header ?? [],
+    apiKey: env.OPENAI_API_KEY || null,
+    insecure: flags.insecure,
+    model: flags.model,
+    servedModelName: flags['served-model-name'],
+    tokenizer: flags.tokenizer,
+    tokenizerMode: mode,
+    trustRemoteCode: flags['trust-remote-code'],
+    skipTokenizerInit: flags['skip-tokenizer-init'],
+    loraModules: flags['lora-modules'] ?? [],
+    loraAssignment: flags['lora-assignment'],
+  };
+}
+
+function load(flags: Flags) {
+  return {
+    requestRate: positiveRate(flags['request-rate']),
+    burstiness: positiveBurstiness(flags.burstiness),
+    maxConcurrency: flags['max-concurrency'],
+    rampUp: rampUp(flags),
+    probeRequestRate: flags['probe-request-rate'],
+    numWarmups: flags['num-warmups'],
+    warmupPrompts: flags['warmup-prompts'],
+    readyCheckTimeoutS: Math.max(0, flags['ready-check-timeout-sec']),
+    profile: flags.profile,
+    seed: flags.seed,
+    loadThreads: loadThreads(flags['load-threads']),
+    arrivalClock: flags['arrival-clock'],
+    transport: flags.transport,
+    newConnectionPerRequest: flags['new-connection-per-request'],
+    requestTimeoutS: requestTimeoutS(flags['omni-request-timeout-s'], flags.omni),
+    maxLineBytes: flags['max-line-bytes'],
+  };
+}
+
+function report(flags: Flags) {
+  if (flags['no-journal'] && flags['run-dir'] !== null)
+    throw new UsageError('--run-dir and --no-journal contradict each other. Give one of them.');
+  return {
+    percentileMetrics: percentileMetrics(flags['percentile-metrics'] ?? ['ttft', 'tpot', 'itl']),
+    metricPercentiles: metricPercentiles(flags['metric-percentiles']),
+    goodput: goodput(flags.goodput ?? []),
+    printStage: flags['print-stage'],
+    saveResult: flags['save-result'],
+    saveDetailed: flags['save-detailed'],
+    appendResult: flags['append-result'],
+    resultDir: flags['result-dir'],
+    resultFilename: flags['result-filename'],
+    label: flags.label,
+    metadata: metadata(flags.metadata ?? []),
+    runDir: flags['run-dir'],
+    journal: !flags['no-journal'],
+    disableProgress: flags['disable-tqdm'],
+  };
+}
+
+const samplingFlags = [
+  ['top_p', 'top-p'],
+  ['top_k', 'top-k'],
+  ['min_p', 'min-p'],
+  ['temperature', 'temperature'],
+  ['frequency_penalty', 'frequency-penalty'],
+  ['presence_penalty', 'presence-penalty'],
+  ['repetition_penalty', 'repetition-penalty'],
+] as const;
+
+/** Sampling parameters first, then `--extra-body`, which wins. */
+function bodyFields(flags: Flags, facts: EndpointFacts): Record<string, unknown> {
+  const body: Record<string, unknown> = {};
+  for (const [field, name] of samplingFlags) if (flags[name] !== null) body[field] = flags[name];
+  if (Object.keys(body).length > 0 && !facts.samplingParameters)
+    throw new UsageError('Sampling parameters are only supported by openai-compatible backends.');
+  return { ...body, ...flags['extra-body'] };
+}

@@ -1,0 +1,76 @@
+import { UsageError } from '../../foundation/errors.ts';
+import { nearestName } from '../../foundation/nearest-name.ts';
+import type { Dataset, DatasetOptions } from '../../workloads/dataset.ts';
+import type { benchServeFlags } from '../flags/bench-serve/bench-serve-flags.ts';
+import type { FlagValues, JsonObject } from '../flags/flag.ts';
+import { knownDatasets } from '../known-names.ts';
+
+/** What choosing a dataset needs to know of one. */
+export type DatasetFacts = Pick<Dataset, 'name' | 'doc' | 'flags'>;
+export type DatasetCatalogue = Readonly<Record<string, DatasetFacts>>;
+
+type Flags = FlagValues<typeof benchServeFlags>;
+
+/**
+ * The dataset as asked for; `--input-len` and `--output-len` win over a dataset's own lengths.
+ * @throws UsageError for a dataset that is unknown or not available, and for a ratio out of range
+ */
+export function datasetOptions(flags: Flags, datasets: DatasetCatalogue): DatasetOptions {
+  checkDataset(flags['dataset-name'], datasets);
+  const inputLen = flags['input-len'];
+  const outputLen = flags['output-len'];
+  return {
+    name: flags['dataset-name'],
+    path: flags['dataset-path'],
+    disableShuffle: flags['disable-shuffle'],
+    noOversample: flags['no-oversample'],
+    skipChatTemplate: flags['skip-chat-template'],
+    chatTemplateKwargs: flags['chat-template-kwargs'] ?? {},
+    sharegptOutputLen: outputLen ?? flags['sharegpt-output-len'],
+    customOutputLen: outputLen ?? flags['custom-output-len'],
+    skipInvalid: flags['skip-invalid'],
+    randomInputLen: inputLen ?? flags['random-input-len'],
+    randomOutputLen: outputLen ?? flags['random-output-len'],
+    randomPrefixLen: flags['random-prefix-len'],
+    randomRangeRatio: rangeRatio(flags['random-range-ratio']),
+  };
+}
+
+function checkDataset(name: string, datasets: DatasetCatalogue): void {
+  if (Object.hasOwn(datasets, name)) return;
+  const available = `Available datasets: ${Object.keys(datasets).join(', ')}`;
+  if (knownDatasets.includes(name))
+    throw new UsageError(
+      `--dataset-name ${name} is not available in this version of omnimeter.\n${available}`,
+    );
+  if (name === '')
+    throw new UsageError(
+      `Please specify '--dataset-name' and the corresponding '--dataset-path' if required.\n${available}`,
+    );
+  const nearest = nearestName(name, [...Object.keys(datasets), ...knownDatasets]);
+  const slip = nearest === null ? '' : ` Did you mean ${nearest}?`;
+  throw new UsageError(`Unknown dataset: ${name}.${slip}\n${available}`);
+}
+
+function rangeRatio(value: number | JsonObject): DatasetOptions['randomRangeRatio'] {
+  if (typeof value === 'number') return { input: oneRatio(value), output: oneRatio(value) };
+  const unknown = Object.keys(value).filter((key) => key !== 'input' && key !== 'output');
+  if (unknown.length > 0)
+    throw new UsageError(
+      `--random-range-ratio: unknown member "${unknown[0]}". Expected a number, or {"input": r, "output": r}.`,
+    );
+  return { input: oneRatio(value.input ?? 0), output: oneRatio(value.output ?? 0) };
+}
+
+function oneRatio(value: unknown): number {
+  if (typeof value === 'number' && value >= 0 && value < 1) return value;
+  throw new UsageError(
+    `--random-range-ratio: ${JSON.stringify(value)} is out of range. Expected 0 ≤ ratio < 1.`,
+  );
+}
+
+/** @throws UsageError for 0 or less with a dataset that has no rows to take all of */
+export function numPrompts(count: number, dataset: string): number {
+  if (count > 0 || dataset === 'custom') return count;
+  throw new UsageError(`--num-prompts must be at least 1 with --dataset-name ${dataset}, got ${count}.`);
+}

@@ -1,0 +1,37 @@
+import type { FlagTable } from '../flags/flag.ts';
+import type { DatasetCatalogue } from './dataset-options.ts';
+
+/**
+ * The given flags that do nothing in this run, as one line each: those of other datasets, and those that lack the
+ * flag that they serve. Such flags are accepted, because command lines are shared between runs, and said.
+ */
+export function effectlessFlags(
+  explicit: ReadonlySet<string>,
+  table: FlagTable,
+  run: { readonly dataset: string; readonly datasets: DatasetCatalogue; readonly saves: boolean },
+): string[] {
+  const lines: string[] = [];
+  const own = new Set(run.datasets[run.dataset]?.flags ?? []);
+  for (const name of explicit) {
+    const owner = table[name]?.belongsTo ?? ownerOf(name, own, run.datasets);
+    if (owner !== null) lines.push(`--${name} has no effect here: it belongs to ${owner}.`);
+  }
+  if (explicit.has('input-len') && !own.has('random-input-len'))
+    lines.push(`--input-len has no effect with --dataset-name ${run.dataset}.`);
+  if (explicit.has('base-url')) {
+    for (const name of ['host', 'port'])
+      if (explicit.has(name)) lines.push(`--${name} has no effect with --base-url.`);
+  }
+  if (!run.saves) {
+    for (const name of ['save-detailed', 'result-dir', 'result-filename'])
+      if (explicit.has(name)) lines.push(`--${name} has no effect without --save-result or --append-result.`);
+  }
+  return lines;
+}
+
+function ownerOf(name: string, own: ReadonlySet<string>, datasets: DatasetCatalogue): string | null {
+  if (own.has(name)) return null;
+  const owners = Object.values(datasets).filter((dataset) => dataset.flags.includes(name));
+  if (owners.length === 0) return null;
+  return `the dataset ${owners.map((dataset) => dataset.name).join(', ')}`;
+}

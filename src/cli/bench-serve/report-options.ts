@@ -1,0 +1,63 @@
+import { UsageError } from '../../foundation/errors.ts';
+import { nearestName } from '../../foundation/nearest-name.ts';
+import type { Pairs } from '../flags/flag.ts';
+import { parseNumber } from '../flags/flag-value.ts';
+import { goodputKeys, percentileMetricNames } from '../metric-names.ts';
+
+/** @throws UsageError that lists the allowed names and names the nearest */
+export function percentileMetrics(names: readonly string[]): string[] {
+  for (const name of names) {
+    if (percentileMetricNames.includes(name)) continue;
+    const nearest = nearestName(name, percentileMetricNames);
+    const slip = nearest === null ? '' : ` Did you mean ${nearest}?`;
+    throw new UsageError(
+      `--percentile-metrics: unknown metric '${name}'.${slip}\nAllowed: ${percentileMetricNames.join(', ')}`,
+    );
+  }
+  return [...new Set(names)];
+}
+
+/** @throws UsageError unless numbers from 0 to 100 */
+export function metricPercentiles(texts: readonly string[]): number[] {
+  const values = texts.map((text) => {
+    const value = parseNumber(text);
+    if (value !== null && value >= 0 && value <= 100) return value;
+    throw new UsageError(`--metric-percentiles: '${text}' is no percentile. Expected numbers from 0 to 100.`);
+  });
+  return [...new Set(values)];
+}
+
+/** `audio_ttft` is the reference's slip for what it means. */
+const goodputAliases: Readonly<Record<string, string>> = { audio_ttft: 'audio_ttfp' };
+
+/** @throws UsageError with the reference's wording */
+export function goodput(pairs: Pairs): Record<string, number> {
+  const limits: Record<string, number> = {};
+  for (const [key, text] of pairs) {
+    const name = goodputAliases[key] ?? key;
+    if (!goodputKeys.includes(name)) {
+      const nearest = nearestName(name, goodputKeys);
+      const slip = nearest === null ? '' : ` Did you mean ${nearest}?`;
+      const allowed = goodputKeys.map((one) => `'${one}'`).join(', ');
+      throw new UsageError(
+        `Invalid metric name found, ${key}: ${text}. The service level objective name should be one of [${allowed}].${slip}`,
+      );
+    }
+    const value = parseNumber(text);
+    if (value === null)
+      throw new UsageError(
+        `--goodput: '${key}:${text}'. Invalid format found for service level objectives. Specify service level objectives for goodput as "KEY:VALUE" pairs, where the key is a metric name, and the value is a number in milliseconds.`,
+      );
+    if (value < 0)
+      throw new UsageError(
+        `Invalid value found, ${key}: ${text}. The service level objective value should be non-negative.`,
+      );
+    limits[name] = value;
+  }
+  return limits;
+}
+
+/** The last value of each key. */
+export function metadata(pairs: Pairs): Record<string, string> {
+  return Object.fromEntries(pairs);
+}

@@ -1,0 +1,147 @@
+import type { Flag, FlagTable } from '../flag.ts';
+
+/** Kind and default of a flag that belongs to a dataset or backend which cannot be used. */
+type ForeignFlag =
+  | Extract<Flag, { kind: 'choice' }>['choices']
+  | Exclude<Flag['kind'], 'choice' | 'number-or-json' | 'pairs' | 'existing-file'>;
+
+/** Flags of the reference by what they belong to. Their values are checked as the reference checks them. */
+const foreign = {
+  'the dataset random-mm': {
+    'random-mm-base-items-per-request': 'int',
+    'random-mm-num-mm-items-range-ratio': 'float',
+    'random-mm-limit-mm-per-prompt': 'json',
+    'random-mm-bucket-config': 'string',
+    'enable-multimodal-chat': 'boolean',
+  },
+  'the datasets random-rerank and embeddings': { 'random-batch-size': 'int', 'no-reranker': 'boolean' },
+  'the dataset sonnet': {
+    'sonnet-input-len': 'int',
+    'sonnet-output-len': 'int',
+    'sonnet-prefix-len': 'int',
+  },
+  'the dataset hf': {
+    'no-stream': 'boolean',
+    'hf-subset': 'string',
+    'hf-split': 'string',
+    'hf-name': 'string',
+    'hf-output-len': 'int',
+    'blazedit-min-distance': 'float',
+    'blazedit-max-distance': 'float',
+    'asr-max-audio-len-sec': 'float',
+    'asr-min-audio-len-sec': 'float',
+    'bfcl-categories': 'string',
+  },
+  'the datasets custom_audio and custom_image': { 'custom-ensure-client-side-data': 'boolean' },
+  'the dataset spec_bench': { 'spec-bench-output-len': 'int', 'spec-bench-category': 'string' },
+  'the dataset speed_bench': {
+    'speed-bench-dataset-subset': 'string',
+    'speed-bench-output-len': 'int',
+    'speed-bench-category': 'string',
+  },
+  'the dataset prefix_repetition': {
+    'prefix-repetition-prefix-len': 'int',
+    'prefix-repetition-suffix-len': 'int',
+    'prefix-repetition-num-prefixes': 'int',
+    'prefix-repetition-output-len': 'int',
+  },
+  'the dataset timed_trace': {
+    'self-timed': 'boolean',
+    'timed-trace-chunk-hash-size': 'int',
+    'timed-trace-sec-multiplier': 'float',
+    'timed-trace-label-timestamp': 'string',
+    'timed-trace-label-input-length': 'string',
+    'timed-trace-label-output-length': 'string',
+    'timed-trace-label-hash-ids': 'string',
+  },
+  'the image edits endpoint': { 'image-edits-bot-task': 'string' },
+  'the dataset daily-omni': {
+    'daily-omni-qa-json': 'path',
+    'daily-omni-video-dir': 'path',
+    'daily-omni-inline-local-video': 'boolean',
+    'daily-omni-input-mode': ['all', 'visual', 'audio'],
+    'daily-omni-pack-mode': ['qwen', 'minicpm-interleave'],
+    'daily-omni-save-eval-items': 'boolean',
+  },
+  'the dataset videomme': {
+    'videomme-parquet': 'path',
+    'videomme-video-dir': 'path',
+    'videomme-subtitle-dir': 'path',
+    'videomme-pack-mode': ['minicpm-frames', 'minicpm-interleave', 'video_url'],
+    'videomme-max-frames': 'int',
+    'videomme-duration': ['all', 'short', 'medium', 'long'],
+    'videomme-use-subtitle': 'boolean',
+    'videomme-inline-local-video': 'boolean',
+    'videomme-save-eval-items': 'boolean',
+  },
+  'the seed-tts datasets': {
+    'seed-tts-locale': ['en', 'zh'],
+    'seed-tts-turns-per-session': 'int',
+    'seed-tts-root': 'path',
+    'seed-tts-file-ref-audio': 'boolean',
+    'seed-tts-inline-ref-audio': 'boolean',
+    'seed-tts-system-prompt': 'string',
+    'seed-tts-wer-eval': 'boolean',
+    'seed-tts-wer-save-items': 'boolean',
+  },
+  'the dataset omniinteract': {
+    'omniinteract-subsets': 'list',
+    'omniinteract-scenario-tags': 'list',
+    'omniinteract-scenario-focus': 'boolean',
+    'omniinteract-video-list': 'path',
+    'omniinteract-timeout-s': 'positive-float',
+    'omniinteract-media-timeout-s': 'positive-float',
+    'omniinteract-max-video-duration-s': 'positive-float',
+    'omniinteract-ref-audio': 'path',
+    'omniinteract-require-response': 'boolean',
+    'omniinteract-output-dir': 'path',
+    'omniinteract-evaluate': 'boolean',
+    'omniinteract-judge-base-url': 'string',
+    'omniinteract-judge-model': 'string',
+    'omniinteract-judge-api-key': 'string',
+    'omniinteract-judge-timeout-s': 'positive-float',
+    'omniinteract-judge-max-tokens': 'positive-int',
+    'omniinteract-eval-workers': 'positive-int',
+    'omniinteract-eval-output-dir': 'path',
+    'omniinteract-eval-skip-existing': 'boolean',
+  },
+} as const satisfies Record<string, Record<string, ForeignFlag>>;
+
+function foreignFlag(belongsTo: string, form: ForeignFlag): Flag {
+  const base = {
+    group: 'Other datasets',
+    belongsTo,
+    doc: `Belongs to ${belongsTo}; accepted without effect.`,
+    default: null,
+  };
+  return typeof form === 'string' ? { ...base, kind: form } : { ...base, kind: 'choice', choices: form };
+}
+
+/** Known flags that have no effect with any dataset and backend that can be used. */
+export const foreignFlags: FlagTable = Object.fromEntries(
+  Object.entries(foreign).flatMap(([belongsTo, flags]) =>
+    Object.entries(flags).map(([name, form]: [string, ForeignFlag]) => [name, foreignFlag(belongsTo, form)]),
+  ),
+);
+
+/** Flags of the reference whose effect would be missed: refused, so that nobody waits for it. */
+export const refusedFlags = {
+  'plot-timeline': {
+    group: 'Not available',
+    kind: 'boolean',
+    default: false,
+    doc: 'Refused: this version draws no timeline. `--run-dir` keeps every event that one would show.',
+  },
+  'timeline-itl-thresholds': {
+    group: 'Not available',
+    kind: 'comma-list',
+    default: null,
+    doc: 'Refused with --plot-timeline.',
+  },
+  'plot-dataset-stats': {
+    group: 'Not available',
+    kind: 'boolean',
+    default: false,
+    doc: 'Refused: this version draws no histograms. `--save-detailed` stores every length.',
+  },
+} as const satisfies FlagTable;

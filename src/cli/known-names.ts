@@ -1,0 +1,50 @@
+/** Backends of the reference that cannot be used, so that naming one is told apart from a slip. */
+export const knownBackends: readonly string[] = [
+  'openai-audio',
+  'openai-responses',
+  'openai-embeddings',
+  'openai-embeddings-chat',
+  'openai-embeddings-clip',
+  'openai-embeddings-vlm2vec',
+  'infinity-embeddings',
+  'infinity-embeddings-clip',
+  'vllm-pooling',
+  'vllm-rerank',
+  'openai-audio-speech',
+  'openai-image-edits-omni',
+  'openai-realtime-duplex',
+  'openai-realtime-tts',
+  '/v1/images/generations',
+  '/v1/images/edits',
+  '/v1/videos',
+];
+
+/** Endpoints that name their backend when none is given. */
+export const backendsNamedByPath: readonly string[] = [
+  '/v1/images/generations',
+  '/v1/images/edits',
+  '/v1/videos',
+];
+
+/** Datasets of the reference, as {@link knownBackends}. */
+export const knownDatasets: readonly string[] = [
+  'random-mm',
+  'random-rerank',
+  'burstgpt',
+  'sonnet',
+  'hf',
+  'custom_audio',
+  'custom_image',
+  'prefix_repetition',
+  'spec_bench',
+  'speed_bench',
+  'timed_trace',
+  'daily-omni',
+  'omniinteract',
+  'seed-tts',
+  'seed-tts-text',
+  'seed-tts-design',
+  'ttsd',
+  'sound-effect',
+  'videomme',
+];
