@@ -4,6 +4,7 @@ import { brotliDecompress } from 'node:zlib';
 import { z } from 'zod';
 import { InputFileError, messageOf } from '../foundation/errors.ts';
 import { buildTokenizer } from './build-tokenizer.ts';
+import { byteLevelBpe } from './byte-level-bpe.ts';
 import type { Tokenizer, TokenizerSource } from './tokenizer.ts';
 import {
   type TokenizerConfig,
@@ -67,15 +68,35 @@ async function chatTemplateOf(source: TokenizerSource, config: TokenizerConfig):
   return templateOfConfig(config);
 }
 
+const vocabularySchema = z.custom<Record<string, number>>(
+  (value) => typeof value === 'object' && value !== null && Object.values(value).every(Number.isInteger),
+  'expected an object of tokens and their ids',
+);
+
+async function tokenizerJsonOf(source: TokenizerSource, config: TokenizerConfig): Promise<TokenizerJson> {
+  const { tokenizer, vocabulary, merges } = source.files;
+  if (tokenizer !== undefined) return parseAs(tokenizer, await readText(tokenizer), tokenizerJsonSchema);
+  if (vocabulary === undefined || merges === undefined)
+    throw new Error(`No vocabulary among the files of ${source.id}`);
+  return byteLevelBpe({
+    owner: source.id,
+    vocabulary: parseAs(vocabulary, await readText(vocabulary), vocabularySchema),
+    merges: await readText(merges),
+    config,
+  });
+}
+
 async function partsOfFiles(source: TokenizerSource): Promise<TokenizerParts> {
-  const { tokenizer: tokenizerPath, config: configPath } = source.files;
-  if (tokenizerPath === undefined) throw new Error(`No tokenizer file among those of ${source.id}`);
-  const tokenizer: TokenizerJson = parseAs(tokenizerPath, await readText(tokenizerPath), tokenizerJsonSchema);
+  const { config: configPath } = source.files;
   const config =
     configPath === undefined
       ? tokenizerConfigSchema.parse({})
       : parseAs(configPath, await readText(configPath), tokenizerConfigSchema);
-  return { tokenizer, config, chatTemplate: await chatTemplateOf(source, config) };
+  return {
+    tokenizer: await tokenizerJsonOf(source, config),
+    config,
+    chatTemplate: await chatTemplateOf(source, config),
+  };
 }
 
 /**

@@ -35,9 +35,11 @@ export const tokenizerConfigSchema = z.looseObject({
   sep_token: specialToken,
   mask_token: specialToken,
   additional_special_tokens: z.array(specialToken).nullish(),
+  /** Added tokens by id, with the flags that tokenizer.json has for them. */
   added_tokens_decoder: z
     .record(z.string(), z.looseObject({ content: z.string(), special: z.boolean().default(false) }))
     .nullish(),
+  add_prefix_space: z.boolean().nullish(),
   tokenizer_class: z.string().nullish(),
   clean_up_tokenization_spaces: z.boolean().nullish(),
   chat_template: z.union([z.string(), namedTemplates]).nullish(),
