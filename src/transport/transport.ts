@@ -2,13 +2,19 @@
 export type ExchangeTimes = {
   readonly method: string;
   readonly url: string;
+  /** Just before the request was written to an open connection, or else before a connection was opened for it. */
   readonly sendMs: number;
+  /** When the connection was open; equal to `sendMs` where one was reused. */
   readonly connectedMs: number | null;
   readonly connectionReused: boolean;
+  /** When the last byte of the headers was read. */
   readonly headersMs: number | null;
+  /** When the last byte of the body was read, or the exchange failed. */
   readonly endMs: number | null;
   readonly status: number | null;
+  /** Head and body as written, 0 until they are. */
   readonly requestBytes: number;
+  /** Everything read of the reply: head, framing and body. */
   readonly responseBytes: number;
 };
 
@@ -23,6 +29,8 @@ export type TransportErrorKind =
   | 'malformed'
   /** Headers or body above the client's limit. */
   | 'limit'
+  /** Refused before anything was sent: a URL, method or header that cannot be written. */
+  | 'unsendable'
   /** Stopped by {@link HttpCall.abort}. */
   | 'aborted';
 

@@ -1,0 +1,143 @@
+import type { Server, Socket } from 'node:net';
+import { createServer } from 'node:net';
+
+/** One chunk of speech follows this many chunks of text. */
+const textPerAudio = 80;
+/** Samples in a chunk of speech: with the header, 20 KB of base64. */
+const audioSamples = 7500;
+const sampleRateHz = 24_000;
+
+const endOfHead = '\r\n\r\n';
+const replyHead = [
+  'HTTP/1.1 200 OK',
+  'content-type: text/event-stream; charset=utf-8',
+  'cache-control: no-cache',
+  'transfer-encoding: chunked',
+  '',
+  '',
+].join('\r\n');
+
+/** A tone as a mono 16-bit WAV file. */
+function wavFile(): Buffer {
+  const file = Buffer.alloc(44 + audioSamples * 2);
+  file.write('RIFF', 0, 'latin1');
+  file.writeUInt32LE(file.length - 8, 4);
+  file.write('WAVEfmt ', 8, 'latin1');
+  file.writeUInt32LE(16, 16);
+  file.writeUInt16LE(1, 20);
+  file.writeUInt16LE(1, 22);
+  file.writeUInt32LE(sampleRateHz, 24);
+  file.writeUInt32LE(sampleRateHz * 2, 28);
+  file.writeUInt16LE(2, 32);
+  file.writeUInt16LE(16, 34);
+  file.write('data', 36, 'latin1');
+  file.writeUInt32LE(audioSamples * 2, 40);
+  for (let i = 0; i < audioSamples; i += 1) file.writeInt16LE(Math.round(9000 * Math.sin(i / 9)), 44 + i * 2);
+  return file;
+}
+
+/** One server-sent event as a chunk of its own, as servers write them. */
+function chunkOf(data: string): Buffer {
+  const event = `data: ${data}\n\n`;
+  return Buffer.from(`${Buffer.byteLength(event).toString(16)}\r\n${event}\r\n`, 'utf8');
+}
+
+/** Carries the fields of chat chunks and of completion chunks alike. */
+function message(fields: { modality: string; content: string; tokens: number }): string {
+  const { modality, content, tokens } = fields;
+  return JSON.stringify({
+    id: 'chatcmpl-warmup',
+    object: 'chat.completion.chunk',
+    created: 0,
+    model: 'warm-up',
+    modality,
+    choices: [
+      { index: 0, delta: { content }, text: modality === 'text' ? content : '', finish_reason: null },
+    ],
+    usage: { prompt_tokens: 8, completion_tokens: tokens, total_tokens: 8 + tokens },
+  });
+}
+
+/** The chunks of one reply, in order. */
+function cannedReply(textEvents: number): Buffer[] {
+  const chunks: Buffer[] = [];
+  const audio = wavFile().toString('base64');
+  for (let tokens = 1; tokens <= textEvents; tokens += 1) {
+    chunks.push(chunkOf(message({ modality: 'text', content: ` word${tokens}`, tokens })));
+    if (tokens % textPerAudio === 0) {
+      chunks.push(chunkOf(message({ modality: 'audio', content: audio, tokens })));
+    }
+  }
+  chunks.push(chunkOf('[DONE]'), Buffer.from('0\r\n\r\n', 'latin1'));
+  return chunks;
+}
+
+/**
+ * A stand-in for a model server: it answers every request with the same event stream, one write per event and one
+ * event per turn of the event loop, so that each arrives as a read of its own.
+ */
+export class CannedServer {
+  readonly url: string;
+  readonly #server: Server;
+  readonly #sockets: Set<Socket>;
+
+  private constructor(server: Server, sockets: Set<Socket>, port: number) {
+    this.#server = server;
+    this.#sockets = sockets;
+    this.url = `http://127.0.0.1:${port}`;
+  }
+
+  static listen(textEvents: number): Promise<CannedServer> {
+    const reply = cannedReply(textEvents);
+    const sockets = new Set<Socket>();
+    const server = createServer({ noDelay: true }, (socket) => {
+      sockets.add(socket);
+      socket.on('close', () => sockets.delete(socket));
+      answerAll(socket, reply);
+    });
+    return new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(0, '127.0.0.1', () => {
+        const address = server.address();
+        if (address === null || typeof address === 'string')
+          throw new Error('the loopback server has no port');
+        resolve(new CannedServer(server, sockets, address.port));
+      });
+    });
+  }
+
+  close(): void {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}
+
+/** Plays the reply for each request that comes over a connection. */
+function answerAll(socket: Socket, reply: readonly Buffer[]): void {
+  let head = '';
+  let bodyLeft = -1;
+  socket.on('error', () => socket.destroy());
+  socket.on('data', (bytes: Buffer) => {
+    let left = bytes.length;
+    if (bodyLeft < 0) {
+      head += bytes.toString('latin1');
+      const end = head.indexOf(endOfHead);
+      if (end === -1) return;
+      bodyLeft = Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? 0);
+      left = head.length - end - endOfHead.length;
+      head = '';
+    }
+    bodyLeft -= left;
+    if (bodyLeft > 0) return;
+    bodyLeft = -1;
+    socket.write(replyHead);
+    play(socket, reply, 0);
+  });
+}
+
+function play(socket: Socket, reply: readonly Buffer[], index: number): void {
+  const chunk = reply[index];
+  if (chunk === undefined || socket.destroyed) return;
+  socket.write(chunk);
+  setImmediate(play, socket, reply, index + 1);
+}
