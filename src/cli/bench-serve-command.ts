@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import { UsageError } from '../foundation/errors.ts';
+import { benchServeOptions } from './bench-serve/bench-serve-options.ts';
+import { type Command, flagsOrHelp } from './command.ts';
+import { allBenchServeFlags } from './flags/bench-serve/bench-serve-flags.ts';
+import { goodputKeys, percentileMetricNames } from './metric-names.ts';
+
+const summary =
+  'Measures a running model server: sends the requests of a dataset on a schedule, and reports latencies, throughput and, with --omni, speech, images and pipeline stages.';
+
+/** `omnimeter bench serve`. */
+export const benchServeCommand: Command = {
+  async help() {
+    const { endpoints, datasets } = await registries();
+    const named = (name: string) => ({ name, doc: '' });
+    return {
+      usage: 'bench serve [flags]',
+      summary,
+      table: allBenchServeFlags,
+      values: {
+        backend: Object.entries(endpoints).map(([name, { doc }]) => ({ name, doc })),
+        'dataset-name': Object.entries(datasets).map(([name, { doc }]) => ({ name, doc })),
+        'percentile-metrics': percentileMetricNames.map(named),
+        goodput: goodputKeys.map(named),
+      },
+    };
+  },
+  async run(argv, context) {
+    const parsed = await flagsOrHelp(argv, allBenchServeFlags, benchServeCommand, context);
+    if (parsed === null) return 0;
+    const [extra] = parsed.positionals;
+    if (extra !== undefined)
+      throw new UsageError(`unexpected argument '${extra}'. bench serve takes flags only; see --help.`);
+    const { options, notes } = benchServeOptions(parsed.values, parsed.explicit, {
+      argv,
+      env: context.env,
+      ...(await registries()),
+      runHex: randomBytes(4).toString('hex'),
+    });
+    for (const note of notes) context.io.stderr(`note: ${note}`);
+    // Lazy: the load engine is not needed to find a mistake in the flags, or to show help.
+    const { runBenchServe } = await import('../bench/serve/run-bench-serve.ts');
+    return (await runBenchServe(options, context.io)).exitCode;
+  },
+};
+
+/** Lazy: adapters and datasets cost start-up time that other commands should not pay. */
+async function registries() {
+  const [{ endpoints }, { datasets }] = await Promise.all([
+    import('../endpoints/registry.ts'),
+    import('../workloads/datasets.ts'),
+  ]);
+  return { endpoints, datasets };
+}

@@ -1,0 +1,40 @@
+import type { CommandIo } from '../bench/serve/options.ts';
+
+/** The terminal of this process. A closed pipe (`| head`) ends the output and not the run. */
+export function processIo(): CommandIo {
+  const writer = (stream: NodeJS.WriteStream): ((line: string) => void) => {
+    let open = true;
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+      open = false;
+    });
+    return (line) => {
+      if (open) stream.write(`${line}\n`);
+    };
+  };
+  return {
+    stdout: writer(process.stdout),
+    stderr: writer(process.stderr),
+    isTty: process.stderr.isTTY === true,
+    columns: process.stdout.columns ?? process.stderr.columns ?? 100,
+    onInterrupt(handler) {
+      let signals = 0;
+      const onSignal = (): void => {
+        signals += 1;
+        // Whatever the command is stuck in, a third signal ends it.
+        if (signals > 2) process.exit(130);
+        handler();
+      };
+      process.on('SIGINT', onSignal);
+      process.on('SIGTERM', onSignal);
+    },
+  };
+}
+
+/** Resolves when everything written so far has left the process, or nobody reads it. */
+export async function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  if (stream.destroyed || stream.writableLength === 0) return;
+  await new Promise<void>((resolve) => {
+    stream.write('', () => resolve());
+  });
+}
