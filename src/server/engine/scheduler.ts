@@ -1,0 +1,77 @@
+import { nowMs } from '../../foundation/clock.ts';
+import { type ScheduledTask, TaskHeap } from './task-heap.ts';
+
+/**
+ * Runs tasks at absolute times of one clock. Engines know time only through it, so that a test can replace it by
+ * a clock that jumps.
+ */
+export type Scheduler = {
+  nowMs(): number;
+  /** Runs `task` at its `dueMs`, or at the next turn where that has passed; never before, never at once. */
+  add(task: ScheduledTask): void;
+  remove(task: ScheduledTask): void;
+  /** Forgets all tasks. */
+  close(): void;
+};
+
+/** The latest that a timer is set ahead: a longer delay is not representable in a timer. */
+const maxDelayMs = 2 ** 31 - 1;
+
+/**
+ * The scheduler on the real clock: one timer for any number of tasks, and all that are due run in one turn.
+ * @param onTaskError told of a task that threw, which is a bug; the other tasks go on
+ */
+export function realScheduler(onTaskError: (error: unknown) => void): Scheduler {
+  const heap = new TaskHeap();
+  let timer: NodeJS.Timeout | null = null;
+  let immediate: NodeJS.Immediate | null = null;
+  let armedForMs = Number.POSITIVE_INFINITY;
+
+  const disarm = (): void => {
+    if (timer !== null) clearTimeout(timer);
+    if (immediate !== null) clearImmediate(immediate);
+    timer = null;
+    immediate = null;
+    armedForMs = Number.POSITIVE_INFINITY;
+  };
+  const arm = (): void => {
+    const next = heap.peek();
+    if (next === null || next.dueMs >= armedForMs) return;
+    disarm();
+    armedForMs = next.dueMs;
+    const delayMs = next.dueMs - nowMs();
+    // A timer counts whole ms, so up to 1 ms of lateness is the price of not spinning.
+    if (delayMs <= 0) immediate = setImmediate(turn);
+    else timer = setTimeout(turn, Math.min(Math.ceil(delayMs), maxDelayMs));
+  };
+  const turn = (): void => {
+    disarm();
+    // Tasks that come due during the turn wait for the next one, so that sockets are served in between.
+    const untilMs = nowMs();
+    // Holds back `add`, which would arm a timer per task.
+    armedForMs = Number.NEGATIVE_INFINITY;
+    for (let task = heap.peek(); task !== null && task.dueMs <= untilMs; task = heap.peek()) {
+      heap.remove(task);
+      try {
+        task.run(nowMs());
+      } catch (error) {
+        onTaskError(error);
+      }
+    }
+    armedForMs = Number.POSITIVE_INFINITY;
+    arm();
+  };
+
+  return {
+    nowMs,
+    add(task) {
+      heap.add(task);
+      arm();
+    },
+    remove: (task) => heap.remove(task),
+    close() {
+      disarm();
+      for (let task = heap.peek(); task !== null; task = heap.peek()) heap.remove(task);
+    },
+  };
+}

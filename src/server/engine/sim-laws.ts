@@ -1,0 +1,122 @@
+import { drawNormal, type Random } from '../../foundation/random.ts';
+
+/** How long an autoregressive stage takes until its first output. */
+export type FirstOutputLaw = {
+  /** Counted from HTTP accept in a stage that reads the prompt, else from the first upstream chunk, ms. */
+  readonly baseMs: number;
+  /** Added per prompt token, ms. */
+  readonly perInputTokenMs: number;
+  /** Relative standard deviation. */
+  readonly sd: number;
+};
+
+/** How long one decoding step takes. */
+export type StepLaw = {
+  /** Mean step of a request that has the stage to itself, ms. */
+  readonly nativeMs: number;
+  /** While upstream still produces, a step takes at least this share of the upstream step; 0 = not bound to it. */
+  readonly lockToUpstream: number;
+  /** Relative standard deviation of a step. */
+  readonly sd: number;
+  /** Share of steps that are outliers. */
+  readonly outlierP: number;
+  /** Mean relative excess of an outlier, which is uniform over half to one and a half times this. */
+  readonly outlierScale: number;
+};
+
+/** Relative growth per further request in the stage. */
+export type BatchSlope = { readonly step: number; readonly ttft: number };
+
+/** Output length: as the request asks, or a cycle of lengths by arrival (one entry = fixed). */
+export type LengthLaw = 'fromRequest' | readonly number[];
+
+export type AutoregressiveLaws = {
+  readonly kind: 'ar';
+  readonly ttft: FirstOutputLaw;
+  readonly step: StepLaw;
+  readonly batchSlope: BatchSlope;
+  readonly length: LengthLaw;
+};
+
+/** How much upstream output a generation stage takes at a time. */
+export type ChunkLaw = {
+  readonly frames: number;
+  /** In the first chunk, smaller so that sound starts early. */
+  readonly initial: number;
+};
+
+/** How long a vocoder takes for a chunk, ms. */
+export type DecodeLaw = {
+  /** The first chunk of a request. */
+  readonly firstMs: number;
+  /** Every later one. */
+  readonly baseMs: number;
+  readonly perFrameMs: number;
+};
+
+/** Sound per codec frame. */
+export type SpeechLaw = {
+  readonly sampleRateHz: number;
+  readonly samplesPerFrame: number;
+  /** Lost at each chunk border to the vocoder's context, and once where the whole comes as one chunk. */
+  readonly trimSamples: number;
+};
+
+export type GenerationLaws = {
+  readonly kind: 'generation';
+  readonly chunk: ChunkLaw;
+  readonly decode: DecodeLaw;
+  readonly speech: SpeechLaw;
+  readonly batchSlope: BatchSlope;
+};
+
+export type StageLaws = AutoregressiveLaws | GenerationLaws;
+
+/** Multiplies all durations of a stage's laws; counts stay. 0.1 is ten times faster. */
+export function scaleLaws(laws: AutoregressiveLaws, timeScale: number): AutoregressiveLaws;
+export function scaleLaws(laws: GenerationLaws, timeScale: number): GenerationLaws;
+export function scaleLaws(laws: StageLaws, timeScale: number): StageLaws {
+  if (laws.kind === 'generation') {
+    const { firstMs, baseMs, perFrameMs } = laws.decode;
+    const decode = {
+      firstMs: firstMs * timeScale,
+      baseMs: baseMs * timeScale,
+      perFrameMs: perFrameMs * timeScale,
+    };
+    return { ...laws, decode };
+  }
+  const { ttft, step } = laws;
+  return {
+    ...laws,
+    ttft: {
+      ...ttft,
+      baseMs: ttft.baseMs * timeScale,
+      perInputTokenMs: ttft.perInputTokenMs * timeScale,
+    },
+    step: { ...step, nativeMs: step.nativeMs * timeScale },
+  };
+}
+
+/** Never faster than a tenth of the law, however wide its noise is set. */
+const leastFactor = 0.1;
+
+/** Factor of mean 1 for a first output. */
+export function drawFirstOutputFactor(law: FirstOutputLaw, random: Random): number {
+  return law.sd === 0 ? 1 : Math.max(leastFactor, 1 + law.sd * drawNormal(random));
+}
+
+/** Factor of mean 1 for a step: outliers are balanced by the rest, so that they do not lift the mean. */
+export function drawStepFactor(law: StepLaw, random: Random): number {
+  let factor = 1;
+  if (law.sd > 0) factor += law.sd * drawNormal(random);
+  if (law.outlierP > 0) {
+    factor -= law.outlierP * law.outlierScale;
+    if (random.uniform() < law.outlierP) factor += law.outlierScale * (0.5 + random.uniform());
+  }
+  return Math.max(leastFactor, factor);
+}
+
+/** Growth of a duration with `running` requests in the stage, this one included. */
+export function slopeFactor(slope: number, running: number): number {
+  return 1 + slope * Math.max(0, running - 1);
+}

@@ -1,0 +1,93 @@
+import type { FinishReason } from '../../protocol/sampling.ts';
+
+/** Mono 16-bit little-endian PCM. Several outputs may share one buffer, which nobody may write to. */
+export type PcmAudio = { readonly samples: number; readonly sampleRateHz: number; readonly pcm: Buffer };
+
+/** What a stage produced at one moment. */
+export type StageOutput = {
+  /** When it was due by the engine's own schedule, ms on the scheduler's clock; never after it was emitted. */
+  readonly dueMs: number;
+  /** Tokens of an AR stage (codec frames of a talker), PCM samples of a vocoder. */
+  readonly units: number;
+  /** New text; `null` = not a text stage. */
+  readonly text: string | null;
+  readonly audio: PcmAudio | null;
+  /** Mean time between this producer's outputs at its present load, ms; 0 = not a steady producer. */
+  readonly stepMs: number;
+  /** Set on the last output of the request in this stage, `null` before. */
+  readonly finishReason: FinishReason | null;
+  /** The stop text that ended the request, else `null`. */
+  readonly stopReason: string | null;
+};
+
+/** Upstream output as it reaches a stage. */
+export type StageChunk = {
+  /** When the last of it was ready, ms on the scheduler's clock. */
+  readonly readyMs: number;
+  readonly units: number;
+  /** The producer's pace, see {@link StageOutput.stepMs}. */
+  readonly producerStepMs: number;
+  /** Nothing follows. */
+  readonly final: boolean;
+};
+
+/** Sampling parameters that an engine acts on; `null` = the stage's own default. */
+export type StageParams = {
+  readonly maxTokens: number | null;
+  readonly minTokens: number;
+  readonly ignoreEos: boolean;
+  readonly stop: readonly string[];
+};
+
+/** A request as one stage sees it. */
+export type StageRequest = {
+  readonly id: string;
+  /** Counts the requests of this stage, from 0. */
+  readonly arrivalIndex: number;
+  /** When the HTTP request was accepted, ms on the scheduler's clock. */
+  readonly acceptedMs: number;
+  readonly promptTokens: number;
+  readonly params: StageParams;
+  /** Fed by the stage before it; otherwise it starts from the prompt. */
+  readonly hasUpstream: boolean;
+  /** The whole upstream output comes as one chunk, not as it is produced. */
+  readonly fullPayload: boolean;
+};
+
+/** Why a stage gave up on one request; others are not concerned. */
+export type StageFailure = { readonly message: string; readonly status: number };
+
+/** Told of a request's progress in a stage; never from inside `submit`, `feed` or `abort`. */
+export type StageListener = {
+  onOutput(output: StageOutput, nowMs: number): void;
+  onFailure(failure: StageFailure): void;
+};
+
+/** A request under way in an engine. */
+export type StageSequence = {
+  /** Hands over upstream output; chunks arrive in order. */
+  feed(chunk: StageChunk): void;
+  /** Frees everything it holds; the listener hears no more. Harmless after the end. */
+  abort(): void;
+};
+
+export type EngineStats = {
+  /** Requests that hold a seat. */
+  readonly running: number;
+  /** Requests that wait for a seat. */
+  readonly waiting: number;
+  /** Requests that wait for the first output of the stage before them. */
+  readonly waitingForChunk: number;
+};
+
+/**
+ * Runs one stage of a pipeline for many requests at once. `ar` decodes token by token in a continuous batch,
+ * `generation` turns each chunk into output in one forward, `diffusion` denoises.
+ */
+export type StageEngine = {
+  readonly kind: 'ar' | 'generation' | 'diffusion';
+  submit(request: StageRequest, listener: StageListener): StageSequence;
+  stats(): EngineStats;
+  isAlive(): boolean;
+  close(): void;
+};

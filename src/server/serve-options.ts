@@ -1,0 +1,38 @@
+/** What `omnimeter serve` was asked to serve, and how. */
+export type ServeOptions = {
+  /** Path or id of the model; its last segment says which pipeline serves it. */
+  readonly model: string;
+  /** Name that requests must use; `null` = `model` as given. */
+  readonly servedModelName: string | null;
+  readonly host: string;
+  /** 0 = any free port. */
+  readonly port: number;
+  /** Factor on all simulated durations: 0.1 is ten times faster. Reported times are those that really elapse. */
+  readonly timeScale: number;
+  /** Laws and limits by stage id, as JSON text or as an object; `null` = as calibrated. */
+  readonly stageOverrides: string | Readonly<Record<string, unknown>> | null;
+  /** File for one line per event that leaves the process; `null` = none. */
+  readonly truthLog: string | null;
+  /** Print one line of stage times per finished request. */
+  readonly logStats: boolean;
+  /** Stages feed each other chunk by chunk; otherwise each starts when the one before it has finished. */
+  readonly asyncChunk: boolean;
+  /** Seed of everything random. */
+  readonly seed: number;
+  /** Deployment file (YAML); `null` = the bundled deployment. */
+  readonly deployConfig: string | null;
+};
+
+/** The options of a server of which only the model is named. */
+export const serveDefaults = {
+  servedModelName: null,
+  host: '127.0.0.1',
+  port: 8000,
+  timeScale: 1,
+  stageOverrides: null,
+  truthLog: null,
+  logStats: false,
+  asyncChunk: true,
+  seed: 0,
+  deployConfig: null,
+} as const satisfies Omit<ServeOptions, 'model'>;

@@ -1,0 +1,108 @@
+import { UsageError } from '../foundation/errors.ts';
+import { carriedTokenizer } from '../tokens/carried-tokenizer.ts';
+import type { ApiContext } from './api/api-context.ts';
+import { httpApp } from './api/http-app.ts';
+import { realScheduler, type Scheduler } from './engine/scheduler.ts';
+import { pipelineForModel } from './model/pipeline-registry.ts';
+import { overrideStages } from './model/stage-overrides.ts';
+import { createRuntime } from './pipeline/create-runtime.ts';
+import { Orchestrator, type OrchestratorStats } from './pipeline/orchestrator.ts';
+import type { ServeOptions } from './serve-options.ts';
+import { fileTruthLog, noTruthLog } from './truth-log.ts';
+
+/** A server that listens. */
+export type RunningServer = {
+  /** Base URL, without a path. */
+  readonly url: string;
+  readonly port: number;
+  readonly servedModelName: string;
+  readonly pipelineName: string;
+  /** What of the options has no effect, for the user to be told. */
+  readonly notices: readonly string[];
+  stats(): OrchestratorStats;
+  /** Ends open replies with an error, closes every connection and writes out the truth log. */
+  close(): Promise<void>;
+};
+
+/** Connections that may wait to be accepted: at 511, a thousand that come at once see first bytes much later. */
+const listenBacklog = 4096;
+
+function checkOptions(options: ServeOptions): void {
+  if (!(options.timeScale > 0 && Number.isFinite(options.timeScale)))
+    throw new UsageError(`--time-scale must be a number above 0, got ${options.timeScale}.`);
+  if (options.deployConfig !== null)
+    throw new UsageError(
+      `--deploy-config ${options.deployConfig}: deployment files are not supported; ` +
+        'change the bundled deployment with --stage-overrides.',
+    );
+}
+
+function urlOf(host: string, port: number): string {
+  const shown = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
+  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`;
+}
+
+/** What {@link startServer} can be given in place of its own. */
+export type ServerParts = {
+  /** Tokens of a text in the model's vocabulary; default: the carried one. */
+  readonly countTokens?: (text: string) => number;
+  readonly scheduler?: Scheduler;
+  /** Takes the lines of `logStats`; default: standard error. */
+  readonly logLine?: (line: string) => void;
+};
+
+/**
+ * Starts the embedded omni server and resolves once it listens.
+ * @throws UnknownModelError, UsageError, InputFileError; a system error where the address cannot be bound
+ */
+export async function startServer(options: ServeOptions, parts: ServerParts = {}): Promise<RunningServer> {
+  checkOptions(options);
+  const known = pipelineForModel(options.model);
+  const { pipeline, notices } = overrideStages(known, options.stageOverrides ?? {});
+  const countTokens = parts.countTokens ?? (await carriedCounter());
+  const scheduler = parts.scheduler ?? realScheduler((error) => console.error(error));
+  const truthLog = options.truthLog === null ? noTruthLog : fileTruthLog(options.truthLog);
+  const { timeScale, seed, asyncChunk } = options;
+  const orchestrator = new Orchestrator(createRuntime({ pipeline, scheduler, timeScale, seed, asyncChunk }));
+  const servedModelName = options.servedModelName ?? options.model;
+  const context: ApiContext = {
+    orchestrator,
+    pipeline,
+    servedModelName,
+    startedS: Math.floor(Date.now() / 1000),
+    countTokens,
+    truthLog,
+    logLine: options.logStats ? (parts.logLine ?? ((line) => console.error(line))) : null,
+  };
+  const app = httpApp(context);
+  const close = async (): Promise<void> => {
+    orchestrator.close();
+    await app.close();
+    scheduler.close();
+    truthLog.close();
+  };
+  try {
+    await app.listen({ host: options.host, port: options.port, backlog: listenBacklog });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const address = app.server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : options.port;
+  return {
+    url: urlOf(options.host, port),
+    port,
+    servedModelName,
+    pipelineName: pipeline.name,
+    notices,
+    stats: () => orchestrator.stats(),
+    close,
+  };
+}
+
+async function carriedCounter(): Promise<(text: string) => number> {
+  const tokenizer = await carriedTokenizer();
+  // Compiles the path before the first request, whose tokens would else be counted ten times slower.
+  tokenizer.count('A first text, so that the next one is fast.');
+  return (text) => tokenizer.count(text);
+}
