@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { UsageError } from '../foundation/errors.ts';
+import { goodputKeys } from '../metrics/goodput.ts';
+import { percentileMetrics } from '../metrics/percentile-metrics.ts';
 import { benchServeOptions } from './bench-serve/bench-serve-options.ts';
 import { type Command, flagsOrHelp } from './command.ts';
 import { allBenchServeFlags } from './flags/bench-serve/bench-serve-flags.ts';
-import { goodputKeys, percentileMetricNames } from './metric-names.ts';
 
 const summary =
   'Measures a running model server: sends the requests of a dataset on a schedule, and reports latencies, throughput and, with --omni, speech, images and pipeline stages.';
@@ -12,7 +13,6 @@ const summary =
 export const benchServeCommand: Command = {
   async help() {
     const { endpoints, datasets } = await registries();
-    const named = (name: string) => ({ name, doc: '' });
     return {
       usage: 'bench serve [flags]',
       summary,
@@ -20,8 +20,8 @@ export const benchServeCommand: Command = {
       values: {
         backend: Object.entries(endpoints).map(([name, { doc }]) => ({ name, doc })),
         'dataset-name': Object.entries(datasets).map(([name, { doc }]) => ({ name, doc })),
-        'percentile-metrics': percentileMetricNames.map(named),
-        goodput: goodputKeys.map(named),
+        'percentile-metrics': percentileMetrics,
+        goodput: goodputKeys,
       },
     };
   },

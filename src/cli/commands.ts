@@ -13,4 +13,14 @@ export const commands: readonly CommandEntry[] = [
     summary: 'measure a running model server',
     load: async () => (await import('./bench-serve-command.ts')).benchServeCommand,
   },
+  {
+    name: ['serve'],
+    summary: 'serve an omni model with simulated engines',
+    load: async () => (await import('./serve-command.ts')).serveCommand,
+  },
+  {
+    name: ['report'],
+    summary: 'print the report of a stored run',
+    load: async () => (await import('./report-command.ts')).reportCommand,
+  },
 ];

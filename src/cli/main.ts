@@ -34,7 +34,7 @@ function chooseCommand(argv: readonly string[]): Chosen {
   const names = commands.map(({ name }) => name.join(' '));
   const group = names.some((name) => name.startsWith(`${first} `));
   const asked = group && second !== undefined ? `${first} ${second}` : first;
-  const nearest = nearestName(asked, names);
+  const nearest = nearestName(asked, [...names, ...names.map((name) => name.split(' ')[0] ?? name)]);
   const slip = nearest === null ? '' : ` Did you mean ${nearest}?`;
   const what =
     group && second === undefined ? `${first} needs a command.` : `unknown command '${asked}'.${slip}`;

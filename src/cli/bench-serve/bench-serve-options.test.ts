@@ -180,7 +180,7 @@ describe('what was asked for', () => {
     [['--load-threads', 'auto'], { loadThreads: 'auto' }],
     [
       ['--goodput', 'ttft:200', 'audio_ttft:900', 'audio_rtf:0.5'],
-      { goodput: { ttft: 200, audio_ttfp: 900, audio_rtf: 0.5 } },
+      { goodput: { ttft: 200, audio_ttft: 900, audio_rtf: 0.5 } },
     ],
     [['--metadata', 'a=1', 'a=b=2'], { metadata: { a: 'b=2' } }],
     [['--metric-percentiles', '50,99.9,50'], { metricPercentiles: [50, 99.9] }],

@@ -1,8 +1,9 @@
 import { UsageError } from '../../foundation/errors.ts';
 import { nearestName } from '../../foundation/nearest-name.ts';
+import { goodputKeys } from '../../metrics/goodput.ts';
+import { percentileMetricNames } from '../../metrics/percentile-metrics.ts';
 import type { Pairs } from '../flags/flag.ts';
 import { parseNumber } from '../flags/flag-value.ts';
-import { goodputKeys, percentileMetricNames } from '../metric-names.ts';
 
 /** @throws UsageError that lists the allowed names and names the nearest */
 export function percentileMetrics(names: readonly string[]): string[] {
@@ -27,18 +28,16 @@ export function metricPercentiles(texts: readonly string[]): number[] {
   return [...new Set(values)];
 }
 
-/** `audio_ttft` is the reference's slip for what it means. */
-const goodputAliases: Readonly<Record<string, string>> = { audio_ttft: 'audio_ttfp' };
+const goodputNames = goodputKeys.map(({ name }) => name);
 
 /** @throws UsageError with the reference's wording */
 export function goodput(pairs: Pairs): Record<string, number> {
   const limits: Record<string, number> = {};
   for (const [key, text] of pairs) {
-    const name = goodputAliases[key] ?? key;
-    if (!goodputKeys.includes(name)) {
-      const nearest = nearestName(name, goodputKeys);
+    if (!goodputNames.includes(key)) {
+      const nearest = nearestName(key, goodputNames);
       const slip = nearest === null ? '' : ` Did you mean ${nearest}?`;
-      const allowed = goodputKeys.map((one) => `'${one}'`).join(', ');
+      const allowed = goodputNames.map((one) => `'${one}'`).join(', ');
       throw new UsageError(
         `Invalid metric name found, ${key}: ${text}. The service level objective name should be one of [${allowed}].${slip}`,
       );
@@ -52,7 +51,7 @@ export function goodput(pairs: Pairs): Record<string, number> {
       throw new UsageError(
         `Invalid value found, ${key}: ${text}. The service level objective value should be non-negative.`,
       );
-    limits[name] = value;
+    limits[key] = value;
   }
   return limits;
 }

@@ -70,7 +70,7 @@ function findFlag(table: FlagTable, spellings: ReadonlyMap<string, string>, dash
 
 function unknownFlag(table: FlagTable, dashed: string): UsageError {
   const spellings = knownSpellings(table);
-  const nearest = nearestName(dashed, spellings);
+  const nearest = nearestName(dashed, [...spellings, '--help']);
   const slip = nearest === null ? '' : ` Did you mean ${nearest}?`;
   const allowed = Object.entries(table)
     .filter(([, flag]) => flag.belongsTo === undefined && !flag.hidden)

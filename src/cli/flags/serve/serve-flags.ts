@@ -1,0 +1,103 @@
+import { serveDefaults } from '../../../server/serve-options.ts';
+import type { FlagTable } from '../flag.ts';
+import { engineFlags } from './engine-flags.ts';
+
+/** The flags of `omnimeter serve` that it acts on. */
+export const serveFlags = {
+  config: {
+    group: 'Server',
+    kind: 'path',
+    default: null,
+    placeholder: 'FILE',
+    doc: 'YAML file of flags by name. The environment and the command line win over it.',
+  },
+  model: {
+    group: 'Server',
+    kind: 'path',
+    default: null,
+    common: true,
+    placeholder: 'PATH_OR_ID',
+    doc: 'Model to serve; may also be the first argument. Its last path segment says which pipeline serves it; no weights are read.',
+  },
+  omni: {
+    group: 'Server',
+    kind: 'boolean',
+    default: false,
+    common: true,
+    doc: 'Accepted for compatibility: every model is served with all its stages.',
+  },
+  host: {
+    group: 'Server',
+    kind: 'string',
+    default: serveDefaults.host,
+    common: true,
+    doc: 'Address to listen on.',
+  },
+  port: {
+    group: 'Server',
+    kind: 'int',
+    default: serveDefaults.port,
+    min: 0,
+    max: 65535,
+    common: true,
+    doc: 'Port to listen on; 0 takes a free one.',
+  },
+  'served-model-name': {
+    group: 'Server',
+    kind: 'string',
+    default: serveDefaults.servedModelName,
+    defaultDoc: 'the model as given',
+    common: true,
+    doc: 'Name that requests use. An equal last path segment is accepted too.',
+  },
+  'time-scale': {
+    group: 'Simulation',
+    kind: 'positive-float',
+    default: serveDefaults.timeScale,
+    common: true,
+    doc: 'Factor on all simulated durations: 0.1 is ten times faster. Reported times are those that really elapse.',
+  },
+  'stage-overrides': {
+    group: 'Simulation',
+    kind: 'json',
+    default: serveDefaults.stageOverrides,
+    common: true,
+    doc: 'Laws and limits by stage id, e.g. {"0": {"stepMs": 10}}.',
+  },
+  'deploy-config': {
+    group: 'Simulation',
+    kind: 'path',
+    default: serveDefaults.deployConfig,
+    placeholder: 'FILE',
+    defaultDoc: 'the bundled deployment',
+    doc: 'Deployment file (YAML): limits and connectors of every stage.',
+  },
+  'async-chunk': {
+    group: 'Simulation',
+    kind: 'boolean',
+    default: serveDefaults.asyncChunk,
+    doc: 'Stages feed each other chunk by chunk. With --no-async-chunk each starts when the one before it has finished.',
+  },
+  seed: {
+    group: 'Simulation',
+    kind: 'int',
+    default: serveDefaults.seed,
+    doc: 'Seed of everything random.',
+  },
+  'truth-log': {
+    group: 'Observation',
+    kind: 'path',
+    default: serveDefaults.truthLog,
+    placeholder: 'FILE',
+    doc: 'Write one line per event, with the time at which it really left.',
+  },
+  'log-stats': {
+    group: 'Observation',
+    kind: 'boolean',
+    default: serveDefaults.logStats,
+    doc: 'Print one line of stage times per finished request.',
+  },
+} as const satisfies FlagTable;
+
+/** Everything that `serve` knows by name. */
+export const allServeFlags: typeof serveFlags & FlagTable = { ...serveFlags, ...engineFlags };

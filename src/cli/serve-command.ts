@@ -1,0 +1,101 @@
+import { OmnimeterError, UsageError } from '../foundation/errors.ts';
+import type { ServeOptions } from '../server/serve-options.ts';
+import { type Command, type CommandContext, flagsOrHelp } from './command.ts';
+import type { FlagValues } from './flags/flag.ts';
+import { allServeFlags, type serveFlags } from './flags/serve/serve-flags.ts';
+
+/** The line that says where a server listens; {@link serverUrlIn} reads it. */
+export function listeningLine(url: string): string {
+  return `Listening on ${url}`;
+}
+
+/** The URL of a {@link listeningLine}, or `null`. */
+export function serverUrlIn(line: string): string | null {
+  return /^Listening on (http:\/\/\S+)$/.exec(line.trim())?.[1] ?? null;
+}
+
+/** `omnimeter serve`. */
+export const serveCommand: Command = {
+  async help() {
+    return {
+      usage: 'serve MODEL [flags]',
+      summary:
+        'Serves an omni model with simulated engines: the real API, a real pipeline of stages, and timing laws in place of weights. No GPU, no download.',
+      table: allServeFlags,
+    };
+  },
+  async run(argv, context) {
+    const parsed = await flagsOrHelp(argv, allServeFlags, serveCommand, context);
+    if (parsed === null) return 0;
+    const options = serveOptions(parsed.values, parsed.positionals);
+    for (const line of effectless(parsed.explicit)) context.io.stderr(`note: ${line}`);
+    return serve(options, context);
+  },
+};
+
+/** @throws UsageError unless one model is named */
+function serveOptions(flags: FlagValues<typeof serveFlags>, positionals: readonly string[]): ServeOptions {
+  const [first, extra] = positionals;
+  if (extra !== undefined) throw new UsageError(`unexpected argument '${extra}'. serve takes one model.`);
+  if (first !== undefined && flags.model !== null && first !== flags.model)
+    throw new UsageError(`two models: '${first}' and --model ${flags.model}. Name one.`);
+  const model = first ?? flags.model;
+  if (model === null)
+    throw new UsageError(
+      'serve needs a model, e.g. omnimeter serve Qwen/Qwen3-Omni-30B-A3B-Instruct --omni.',
+    );
+  return {
+    model,
+    servedModelName: flags['served-model-name'],
+    host: flags.host,
+    port: flags.port,
+    timeScale: flags['time-scale'],
+    stageOverrides: flags['stage-overrides'],
+    truthLog: flags['truth-log'],
+    logStats: flags['log-stats'],
+    asyncChunk: flags['async-chunk'],
+    seed: flags.seed,
+    deployConfig: flags['deploy-config'],
+  };
+}
+
+function effectless(explicit: ReadonlySet<string>): string[] {
+  const names = [...explicit].filter((name) => allServeFlags[name]?.belongsTo !== undefined);
+  if (names.length === 0) return [];
+  return [`engines are simulated, so these have no effect: ${names.map((name) => `--${name}`).join(' ')}`];
+}
+
+async function serve(options: ServeOptions, { io }: CommandContext): Promise<number> {
+  // Lazy: the server's libraries are not needed to find a mistake in the flags, or to show help.
+  const { startServer } = await import('../server/start-server.ts');
+  const server = await startServer(options, { logLine: io.stdout }).catch((error: unknown) => {
+    throw asUsageError(error, options);
+  });
+  for (const notice of server.notices) io.stderr(`note: ${notice}`);
+  io.stdout(
+    `${server.servedModelName}: pipeline ${server.pipelineName} on simulated engines, time scale ${options.timeScale}`,
+  );
+  const stopped = new Promise<void>((resolve) => {
+    io.onInterrupt(resolve);
+  });
+  io.stdout(listeningLine(server.url));
+  await stopped;
+  await server.close();
+  return 0;
+}
+
+/** Problems that another flag would mend: an unknown model, an address that cannot be had. */
+function asUsageError(error: unknown, { host, port }: ServeOptions): unknown {
+  if (error instanceof OmnimeterError) return new UsageError(error.message, { cause: error });
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const why = typeof code === 'string' ? addressProblems[code] : undefined;
+  if (why === undefined) return error;
+  return new UsageError(`cannot listen on ${host}:${port}: ${why}`, { cause: error });
+}
+
+const addressProblems: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is taken. Choose another with --port, or --port 0 for any free one.',
+  EACCES: 'the port needs privileges. Choose one above 1023 with --port.',
+  EADDRNOTAVAIL: 'this host does not have that address. Choose another with --host.',
+  ENOTFOUND: 'there is no such host. Choose an address of this host with --host.',
+};
