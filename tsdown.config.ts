@@ -7,6 +7,8 @@ import { defineConfig } from 'tsdown';
 export default defineConfig({
   entry: {
     cli: 'src/cli/main.ts',
+    'load-thread': 'src/drive/load-thread.ts',
+    'arrival-clock-thread': 'src/drive/arrival-clock-thread.ts',
   },
   format: 'esm',
   platform: 'node',

@@ -32,7 +32,13 @@ export function packRequests(requests: readonly PlannedRequest[]): PackedRequest
   const shapes: Shape[] = [];
   const shapeIndex = new Map<string, number>();
   const shapeOf = new Uint32Array(requests.length);
+  const known = new Map<PreparedRequest, number>();
   for (const [index, { prepared }] of requests.entries()) {
+    const same = known.get(prepared);
+    if (same !== undefined) {
+      shapeOf[index] = same;
+      continue;
+    }
     const { body: _body, ...rest } = prepared;
     const shape: Shape = {
       ...rest,
@@ -45,6 +51,7 @@ export function packRequests(requests: readonly PlannedRequest[]): PackedRequest
       shapeIndex.set(key, at);
     }
     shapeOf[index] = at;
+    known.set(prepared, at);
   }
   return {
     count: requests.length,

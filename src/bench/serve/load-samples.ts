@@ -1,0 +1,42 @@
+import type { Endpoint } from '../../endpoints/endpoint.ts';
+import { UsageError } from '../../foundation/errors.ts';
+import type { Tokenizer } from '../../tokens/tokenizer.ts';
+import type { Dataset } from '../../workloads/dataset.ts';
+import { type DatasetName, datasets } from '../../workloads/datasets.ts';
+import type { Sample } from '../../workloads/sample.ts';
+import type { BenchServeOptions, CommandIo } from './options.ts';
+
+/** A dataset that takes longer than this shows its progress, ms. */
+const quietMs = 2000;
+
+/** @throws UsageError, InputFileError as the dataset does, and when it gave no request at all */
+export async function loadSamples(
+  options: BenchServeOptions,
+  run: { readonly tokenizer: Tokenizer | null; readonly endpoint: Endpoint; readonly io: CommandIo },
+): Promise<readonly Sample[]> {
+  const name = options.dataset.name;
+  const dataset: Dataset | undefined = Object.hasOwn(datasets, name)
+    ? datasets[name as DatasetName]
+    : undefined;
+  if (!dataset) throw new UsageError(`Unknown dataset: ${name}`);
+  let shownAt = Date.now();
+  const samples = await dataset.load({
+    options: options.dataset,
+    numPrompts: options.numPrompts,
+    seed: options.seed,
+    requestIdPrefix: options.requestIdPrefix,
+    tokenizer: run.tokenizer,
+    chatEndpoint: run.endpoint.defaultPath.includes('chat'),
+    note: (line) => run.io.stderr(`note: ${line}`),
+    progress: (done, total) => {
+      if (options.disableProgress || Date.now() - shownAt < quietMs) return;
+      shownAt = Date.now();
+      run.io.stderr(`Preparing prompts: ${done}/${total}`);
+    },
+  });
+  if (samples.length === 0)
+    throw new UsageError(
+      `the dataset ${options.dataset.name} gave no request. Give --num-prompts a number above 0, and check the dataset's length filters.`,
+    );
+  return samples;
+}

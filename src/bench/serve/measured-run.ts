@@ -1,0 +1,220 @@
+import {
+  type Conductor,
+  type ConductorOptions,
+  loadThreadCount,
+  type RunningPhase,
+} from '../../drive/conductor.ts';
+import type { RawRecord } from '../../drive/messages.ts';
+import type { PlannedRequest } from '../../drive/request-table.ts';
+import { nowMs } from '../../foundation/clock.ts';
+import { messageOf } from '../../foundation/errors.ts';
+import type { RecordRole, RequestRecord } from '../../records/request-record.ts';
+import type { RunFacts } from '../../records/run-facts.ts';
+import type { Pacer } from '../../schedule/pacer.ts';
+import type { Tokenizer } from '../../tokens/tokenizer.ts';
+import { finishRecord } from './finish-record.ts';
+import type { Interrupts } from './interrupts.ts';
+import type { BenchServeOptions, CommandIo } from './options.ts';
+import { startProbes } from './probes.ts';
+import { ProgressDisplay } from './progress-display.ts';
+import { localIso, rpsChangeEvents, selfMeasurement } from './run-facts.ts';
+import type { RunFolder } from './run-folder.ts';
+
+/** How long open requests may still take after the first Ctrl-C, ms. */
+const graceMs = 10_000;
+
+type Parts = {
+  readonly conductor: Conductor;
+  readonly conductorOptions: ConductorOptions;
+  readonly folder: RunFolder;
+  readonly io: CommandIo;
+  readonly interrupts: Interrupts;
+};
+
+export type RunResult = {
+  /** Measured requests in order of their index, then probes. */
+  readonly records: readonly RequestRecord[];
+  readonly facts: RunFacts;
+};
+
+/** Sends the phases of one run and completes, journals and gathers their records. */
+export class MeasuredRun {
+  readonly io: CommandIo;
+  readonly interrupts: Interrupts;
+  readonly #plan: {
+    readonly requests: readonly PlannedRequest[];
+    readonly probe: PlannedRequest;
+    readonly tokenizer: Tokenizer | null;
+  };
+  readonly #options: BenchServeOptions;
+  readonly #conductor: Conductor;
+  readonly #conductorOptions: ConductorOptions;
+  readonly #folder: RunFolder;
+
+  constructor(
+    plan: {
+      readonly requests: readonly PlannedRequest[];
+      readonly probe: PlannedRequest;
+      readonly tokenizer: Tokenizer | null;
+    },
+    options: BenchServeOptions,
+    parts: Parts,
+  ) {
+    this.#plan = plan;
+    this.#options = options;
+    this.#conductor = parts.conductor;
+    this.#conductorOptions = parts.conductorOptions;
+    this.#folder = parts.folder;
+    this.io = parts.io;
+    this.interrupts = parts.interrupts;
+  }
+
+  /** One unmeasured request. */
+  async one(request: PlannedRequest, role: RecordRole, timeoutMs: number): Promise<RequestRecord> {
+    const [record] = await this.all([request], role, null, timeoutMs);
+    if (!record) throw new Error('a phase of one request ended without a record');
+    return record;
+  }
+
+  /** Unmeasured requests, all at once but for the cap. A Ctrl-C aborts them. */
+  async all(
+    requests: readonly PlannedRequest[],
+    role: RecordRole,
+    maxConcurrency: number | null,
+    timeoutMs = this.#timeoutMs,
+  ): Promise<RequestRecord[]> {
+    const records: RequestRecord[] = [];
+    const pending: Promise<void>[] = [];
+    const phase = await this.#conductor.begin({
+      role,
+      requests,
+      dueMs: null,
+      maxConcurrency,
+      timeoutMs,
+      onRecord: (raw) => pending.push(this.#complete(raw, records)),
+    });
+    const forget = this.interrupts.listen(() => {
+      phase.stop();
+      this.#conductor.abort();
+    });
+    await phase.done;
+    forget();
+    await Promise.all(pending);
+    return records;
+  }
+
+  /** Waits, but not for a user who wants to leave. */
+  pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const forget = this.interrupts.listen(end);
+      const timer = setTimeout(end, ms);
+      function end(): void {
+        clearTimeout(timer);
+        forget();
+        resolve();
+      }
+    });
+  }
+
+  /** The measured part: every request at its due time, probes beside it, progress on the terminal. */
+  async run(planned: RunFacts, pacer: Pacer, dueMs: Float64Array): Promise<RunResult> {
+    const records: RequestRecord[] = [];
+    const pending: Promise<void>[] = [];
+    const progress = new ProgressDisplay(this.#plan.requests.length, this.#options, this.io);
+    const probes = await startProbes(this.#options, this.#plan.probe, this.#conductorOptions, (raw, into) =>
+      this.#complete(raw, into),
+    );
+    this.#conductor.startWatch();
+    const cpuBefore = process.cpuUsage();
+    const phase = await this.#conductor.begin({
+      role: 'measured',
+      requests: this.#plan.requests,
+      dueMs,
+      maxConcurrency: this.#options.maxConcurrency,
+      timeoutMs: this.#timeoutMs,
+      onRecord: (raw) => {
+        progress.count(raw.record);
+        pending.push(this.#complete(raw, records));
+      },
+    });
+    const startEpochMs = Date.now() - (nowMs() - phase.startMs);
+    const begun: RunFacts = {
+      ...planned,
+      startedAt: localIso(startEpochMs),
+      startMs: phase.startMs,
+      rpsChangeEvents: rpsChangeEvents(this.#options, pacer, this.#plan.requests.length, startEpochMs),
+    };
+    this.#folder.describe(begun);
+    progress.start(() => phase.state());
+    const forget = this.#obeyInterrupts(phase);
+    const end = await phase.done;
+    forget();
+    const cpu = process.cpuUsage(cpuBefore);
+    const health = await this.#conductor.finishWatch();
+    const probed = await probes.finish();
+    await Promise.all(pending);
+    progress.finish();
+    records.sort((a, b) => a.index - b.index);
+    const facts: RunFacts = {
+      ...begun,
+      endMs: lastEndMs([...records, ...probed]) ?? end.endMs,
+      interrupted: this.interrupts.count > 0,
+      self: selfMeasurement(this.#options, {
+        threads: loadThreadCount(this.#options.loadThreads),
+        records,
+        health,
+        cpuS: (cpu.user + cpu.system) / 1e6,
+        maxInFlight: end.maxInFlight,
+      }),
+    };
+    this.#folder.describe(facts);
+    return { records: [...records, ...probed], facts };
+  }
+
+  get #timeoutMs(): number {
+    return this.#options.requestTimeoutS * 1000;
+  }
+
+  /** First Ctrl-C: nothing more is sent, open requests get a moment. Second: they are aborted. */
+  #obeyInterrupts(phase: RunningPhase): () => void {
+    let timer: NodeJS.Timeout | undefined;
+    const abort = (): void => this.#conductor.abort();
+    const forget = this.interrupts.listen((count) => {
+      phase.stop();
+      if (count > 1) abort();
+      else {
+        this.io.stderr(
+          `Interrupted: nothing more is sent; waiting up to ${graceMs / 1000} s for ${phase.state().inFlight} open requests (Ctrl-C again aborts them).`,
+        );
+        timer = setTimeout(abort, graceMs);
+      }
+    });
+    return () => {
+      clearTimeout(timer);
+      forget();
+    };
+  }
+
+  async #complete(raw: RawRecord, into: RequestRecord[]): Promise<void> {
+    try {
+      const record = await finishRecord(raw, this.#plan.tokenizer);
+      this.#folder.append(record);
+      into.push(record);
+    } catch (error) {
+      // A tokenizer that stumbles over a reply must not cost the record.
+      this.io.stderr(`warning: request ${raw.record.index} could not be completed: ${messageOf(error)}`);
+      this.#folder.append(raw.record);
+      into.push(raw.record);
+    }
+  }
+}
+
+/** When the last request of all ended, ms; `null` where none was sent. */
+function lastEndMs(records: readonly RequestRecord[]): number | null {
+  let last: number | null = null;
+  for (const { attempts } of records) {
+    const end = attempts.at(-1)?.endMs;
+    if (end !== undefined) last = Math.max(last ?? 0, end);
+  }
+  return last;
+}

@@ -1,0 +1,29 @@
+import { summarize } from '../../metrics/summarize.ts';
+import type { RequestRecord } from '../../records/request-record.ts';
+import type { RunFacts } from '../../records/run-facts.ts';
+import { renderFailureGroups } from '../../report/failure-groups.ts';
+import { renderTerminalReport } from '../../report/terminal-report.ts';
+import type { CommandIo } from './options.ts';
+import { type SaveOptions, saveResult } from './save-result.ts';
+
+/**
+ * Prints a run's report, and saves its result where asked; the one way from records to what people see.
+ * @returns how many measured requests succeeded
+ */
+export function presentRun(
+  run: { readonly facts: RunFacts; readonly records: readonly RequestRecord[] },
+  save: SaveOptions,
+  io: CommandIo,
+): number {
+  const summary = summarize(run.records, run.facts);
+  const completed = summary.run.completed ?? 0;
+  if (completed === 0 && run.records.some((record) => record.role === 'measured')) {
+    io.stderr(
+      'warning: All requests failed. This is likely due to a misconfiguration on the benchmark arguments.',
+    );
+  }
+  for (const line of renderTerminalReport(summary)) io.stdout(line);
+  for (const line of renderFailureGroups(summary)) io.stdout(line);
+  saveResult(summary, save, io);
+  return completed;
+}

@@ -1,0 +1,48 @@
+import { Conductor, type ConductorOptions } from '../../drive/conductor.ts';
+import type { RawRecord } from '../../drive/messages.ts';
+import type { PlannedRequest } from '../../drive/request-table.ts';
+import type { RequestRecord } from '../../records/request-record.ts';
+import type { BenchServeOptions } from './options.ts';
+
+/** Longest run that probes are scheduled for, s, and most of them. */
+const horizonS = 6 * 3600;
+const mostProbes = 200_000;
+
+export type Probes = {
+  /** Sends no more probes and waits for the open ones. */
+  finish(): Promise<readonly RequestRecord[]>;
+};
+
+/**
+ * Sends a tiny request at a fixed rate beside the load, to see what a bystander sees. Probes have a thread and
+ * connections of their own and an open-loop schedule, so that neither the load's cap nor a slow answer thins them out.
+ */
+export async function startProbes(
+  options: BenchServeOptions,
+  probe: PlannedRequest,
+  conductorOptions: ConductorOptions,
+  complete: (raw: RawRecord, into: RequestRecord[]) => Promise<void>,
+): Promise<Probes> {
+  if (options.probeRequestRate <= 0) return { finish: async () => [] };
+  const conductor = await Conductor.start({ ...conductorOptions, threads: 1 });
+  const count = Math.min(mostProbes, Math.ceil(horizonS * options.probeRequestRate));
+  const records: RequestRecord[] = [];
+  const pending: Promise<void>[] = [];
+  const phase = await conductor.begin({
+    role: 'probe',
+    requests: Array.from({ length: count }, () => probe),
+    dueMs: Float64Array.from({ length: count }, (_, index) => (index / options.probeRequestRate) * 1000),
+    maxConcurrency: null,
+    timeoutMs: options.requestTimeoutS * 1000,
+    onRecord: (raw) => pending.push(complete(raw, records)),
+  });
+  return {
+    finish: async () => {
+      phase.stop();
+      await phase.done;
+      await Promise.all(pending);
+      await conductor.close();
+      return records;
+    },
+  };
+}

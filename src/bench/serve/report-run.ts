@@ -1,0 +1,35 @@
+import { readRun } from '../../records/journal.ts';
+import type { RunFacts } from '../../records/run-facts.ts';
+import type { CommandIo, ReportOverrides } from './options.ts';
+import { presentRun } from './present-run.ts';
+
+/**
+ * Prints any report from a stored run, also from one that was killed.
+ * @throws InputFileError when the folder holds no run
+ */
+export async function reportRun(
+  dir: string,
+  overrides: ReportOverrides,
+  io: CommandIo,
+): Promise<{ exitCode: number }> {
+  const { facts, records, notes } = await readRun(dir);
+  for (const note of notes) io.stderr(`note: ${note}`);
+  if (facts.endMs === null)
+    io.stderr(
+      `note: this run was cut off; the report covers the ${records.length} requests that had finished.`,
+    );
+  const completed = presentRun({ facts: overridden(facts, overrides), records }, overrides, io);
+  return { exitCode: completed === 0 && records.length > 0 ? 1 : 0 };
+}
+
+function overridden(facts: RunFacts, overrides: ReportOverrides): RunFacts {
+  return {
+    ...facts,
+    percentileMetrics: overrides.percentileMetrics ?? facts.percentileMetrics,
+    metricPercentiles: overrides.metricPercentiles ?? facts.metricPercentiles,
+    goodput: overrides.goodput ?? facts.goodput,
+    printStage: overrides.printStage ?? facts.printStage,
+    label: overrides.label ?? facts.label,
+    metadata: overrides.metadata ?? facts.metadata,
+  };
+}

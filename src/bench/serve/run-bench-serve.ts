@@ -1,0 +1,246 @@
+import { Conductor, type ConductorOptions, loadThreadCount } from '../../drive/conductor.ts';
+import type { PlannedRequest } from '../../drive/request-table.ts';
+import type { Endpoint, Target } from '../../endpoints/endpoint.ts';
+import { endpointNamed } from '../../endpoints/registry.ts';
+import { EndpointUnavailableError, UsageError } from '../../foundation/errors.ts';
+import { formatFloat, formatGeneral } from '../../foundation/python-format.ts';
+import type { RequestRecord } from '../../records/request-record.ts';
+import type { RunFacts } from '../../records/run-facts.ts';
+import { resolveTokenizer } from '../../tokens/resolve-tokenizer.ts';
+import type { Tokenizer } from '../../tokens/tokenizer.ts';
+import type { Sample } from '../../workloads/sample.ts';
+import { Interrupts } from './interrupts.ts';
+import { loadSamples } from './load-samples.ts';
+import { MeasuredRun } from './measured-run.ts';
+import type { BenchServeOptions, CommandIo } from './options.ts';
+import { plannedRequest, planRequests, runTarget } from './plan-requests.ts';
+import { checkReady, warmUp } from './preliminaries.ts';
+import { presentRun } from './present-run.ts';
+import { plannedFacts } from './run-facts.ts';
+import { RunFolder } from './run-folder.ts';
+import { dueTimes, scheduleOf } from './schedule-of.ts';
+import { ServerCalls } from './server-calls.ts';
+
+/** Everything that is known before the first request leaves. */
+type PreparedRun = {
+  readonly endpoint: Endpoint;
+  readonly target: Target;
+  readonly modelId: string;
+  readonly tokenizer: Tokenizer | null;
+  readonly samples: readonly Sample[];
+  readonly requests: readonly PlannedRequest[];
+  readonly warmups: readonly PlannedRequest[];
+  /** What probes send. */
+  readonly probe: PlannedRequest;
+};
+
+/** The request of the probe loop: as small as a request can be. */
+const probeSample: Sample = {
+  prompt: 'Hi',
+  promptTokens: 1,
+  expectedOutputTokens: 1,
+  media: [],
+  requestId: null,
+};
+
+/**
+ * Measures a running server: plan, readiness, warm-up, load, report.
+ * @throws UsageError, InputFileError before anything was sent; EndpointUnavailableError when no run took place
+ */
+export async function runBenchServe(
+  options: BenchServeOptions,
+  io: CommandIo,
+): Promise<{ exitCode: number }> {
+  const interrupts = new Interrupts(io);
+  const calls = new ServerCalls(options);
+  try {
+    const run = await prepareRun(options, calls, io);
+    if (interrupts.count > 0) return { exitCode: 130 };
+    return await measure(run, options, { io, interrupts, calls });
+  } finally {
+    await calls.close();
+  }
+}
+
+async function prepareRun(
+  options: BenchServeOptions,
+  calls: ServerCalls,
+  io: CommandIo,
+): Promise<PreparedRun> {
+  const endpoint = endpointNamed(options.backend);
+  if (!endpoint) throw new UsageError(`Unknown backend: ${options.backend}.`);
+  const { modelId, servedName } = await chooseModel(options, calls, io);
+  const note = (line: string): void => io.stderr(`note: ${line}`);
+  const tokenizer = options.skipTokenizerInit
+    ? null
+    : await resolveTokenizer({ tokenizer: options.tokenizer, model: modelId, env: process.env, note });
+  const samples = await loadSamples(options, { tokenizer, endpoint, io });
+  const target = runTarget(options, servedName);
+  const requests = planRequests(endpoint, target, samples, options);
+  const warmups = await planWarmups(options, { endpoint, target, samples, tokenizer, io });
+  const probe = plannedRequest(endpoint.prepare(probeSample, target), probeSample);
+  return { endpoint, target, modelId, tokenizer, samples, requests, warmups, probe };
+}
+
+async function chooseModel(
+  options: BenchServeOptions,
+  calls: ServerCalls,
+  io: CommandIo,
+): Promise<{ modelId: string; servedName: string }> {
+  if (options.model !== null) return { modelId: options.model, servedName: options.model };
+  io.stdout('Model not specified, fetching first model from server...');
+  const { served, model } = await calls.firstModel();
+  io.stdout(`Using model: ${served}`);
+  return { modelId: model, servedName: served };
+}
+
+/** Copies of the first request, as the reference sends them, or prompts that the run does not use. */
+async function planWarmups(
+  options: BenchServeOptions,
+  run: {
+    endpoint: Endpoint;
+    target: Target;
+    samples: readonly Sample[];
+    tokenizer: Tokenizer | null;
+    io: CommandIo;
+  },
+): Promise<PlannedRequest[]> {
+  const first = run.samples[0];
+  if (options.numWarmups <= 0 || !first) return [];
+  if (options.warmupPrompts === 'own') {
+    const own = {
+      ...options,
+      numPrompts: options.numWarmups,
+      seed: options.seed + 0x5eed,
+      requestIdPrefix: 'warmup-',
+    };
+    const samples = await loadSamples(own, run);
+    return planRequests(run.endpoint, run.target, samples.slice(0, options.numWarmups), own);
+  }
+  const anonymous: Sample = { ...first, requestId: null };
+  const planned = plannedRequest(run.endpoint.prepare(anonymous, run.target), anonymous);
+  return Array.from({ length: options.numWarmups }, () => planned);
+}
+
+async function measure(
+  run: PreparedRun,
+  options: BenchServeOptions,
+  tools: { io: CommandIo; interrupts: Interrupts; calls: ServerCalls },
+): Promise<{ exitCode: number }> {
+  const { io, interrupts } = tools;
+  const facts = plannedFacts(options, {
+    endpoint: run.endpoint,
+    target: run.target,
+    modelId: run.modelId,
+    tokenizerId: run.tokenizer?.id ?? null,
+    continuityThresholdS: options.continuityThresholdS,
+  });
+  const folder = RunFolder.open(options, facts, io);
+  let conductor: Conductor | null = null;
+  try {
+    const threads = conductorOptions(options);
+    conductor = await Conductor.start(threads);
+    const measured = new MeasuredRun(run, options, {
+      conductor,
+      conductorOptions: threads,
+      folder,
+      ...tools,
+    });
+    if (options.omni) io.stdout(`Per-request timeout: ${formatGeneral(options.requestTimeoutS)}s`);
+    io.stdout('Starting initial single prompt test run...');
+    await checkReady(run.requests[0], options, measured);
+    await warmUp(run.warmups, options, measured);
+    if (interrupts.count > 0) return folder.abandon(130);
+    io.stdout('Starting main benchmark run...');
+    await startProfiler(options, tools);
+    const pacer = scheduleOf(options, run.requests.length);
+    for (const line of trafficBanner(options)) io.stdout(line);
+    const { records, facts: finished } = await measured.run(
+      facts,
+      pacer,
+      dueTimes(pacer, run.requests.length),
+    );
+    const exitCode = present(finished, records, { options, folder, interrupts, io });
+    await stopProfiler(options, tools);
+    return { exitCode };
+  } catch (error) {
+    folder.keep();
+    throw error;
+  } finally {
+    await conductor?.close();
+    folder.close();
+  }
+}
+
+function conductorOptions(options: BenchServeOptions): ConductorOptions {
+  return {
+    threads: loadThreadCount(options.loadThreads),
+    clock: options.arrivalClock,
+    thread: {
+      endpoint: options.backend,
+      transport: options.transport,
+      maxLineBytes: options.maxLineBytes,
+      selfWarmup: true,
+      transportOptions: {
+        newConnectionPerRequest: options.newConnectionPerRequest,
+        insecure: options.insecure,
+        maxConnections: null,
+        connectTimeoutMs: 30_000,
+        env: { ...process.env },
+      },
+    },
+  };
+}
+
+function present(
+  facts: RunFacts,
+  records: readonly RequestRecord[],
+  tools: { options: BenchServeOptions; folder: RunFolder; interrupts: Interrupts; io: CommandIo },
+): number {
+  const { options, folder, interrupts, io } = tools;
+  const completed = presentRun({ facts, records }, options, io);
+  const exitCode = interrupts.count > 0 ? 130 : completed === 0 && records.length > 0 ? 1 : 0;
+  folder.end(exitCode);
+  return exitCode;
+}
+
+/** The lines that announce the load. */
+export function trafficBanner(options: BenchServeOptions): string[] {
+  const lines: string[] = [];
+  if (options.rampUp) {
+    const { strategy, startRps, endRps } = options.rampUp;
+    lines.push(`Traffic ramp-up strategy: ${strategy}.`);
+    lines.push(`Will increase RPS from ${startRps} to ${endRps} RPS over the duration of the benchmark.`);
+  } else lines.push(`Traffic request rate: ${formatFloat(options.requestRate)}`);
+  const law = options.burstiness === 1 ? 'Poisson process' : 'Gamma distribution';
+  lines.push(`Burstiness factor: ${formatFloat(options.burstiness)} (${law})`);
+  lines.push(`Maximum request concurrency: ${options.maxConcurrency ?? 'None'}`);
+  if (options.probeRequestRate > 0)
+    lines.push(`Probe request rate: ${formatFloat(options.probeRequestRate)} req/s`);
+  return lines;
+}
+
+async function startProfiler(
+  options: BenchServeOptions,
+  { io, calls }: { io: CommandIo; calls: ServerCalls },
+): Promise<void> {
+  if (!options.profile) return;
+  io.stdout('Starting profiler...');
+  const error = await calls.profiler('start_profile');
+  if (error !== null)
+    throw new EndpointUnavailableError(
+      `the server's profiler did not start: ${error}. Start the server with profiling enabled, or leave out --profile.`,
+    );
+  io.stdout('Profiler started');
+}
+
+async function stopProfiler(
+  options: BenchServeOptions,
+  { io, calls }: { io: CommandIo; calls: ServerCalls },
+): Promise<void> {
+  if (!options.profile) return;
+  io.stdout('Stopping profiler...');
+  const error = await calls.profiler('stop_profile');
+  if (error === null) io.stdout('Profiler stopped');
+  else io.stderr(`warning: the server's profiler did not stop: ${error}`);
+}

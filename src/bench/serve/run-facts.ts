@@ -1,0 +1,148 @@
+import type { ThreadHealth } from '../../drive/messages.ts';
+import type { Endpoint, Target } from '../../endpoints/endpoint.ts';
+import { hostClockOffsetMs } from '../../foundation/clock.ts';
+import { percentileOfSorted, sortedCopy } from '../../foundation/statistics.ts';
+import { omnimeterVersion } from '../../foundation/version.ts';
+import type { RequestRecord } from '../../records/request-record.ts';
+import type { RpsChangeEvent, RunFacts, SelfMeasurement } from '../../records/run-facts.ts';
+import type { Pacer } from '../../schedule/pacer.ts';
+import { rateSteps } from '../../schedule/rate-plan.ts';
+import type { BenchServeOptions } from './options.ts';
+import { ratePlan } from './schedule-of.ts';
+
+/** Local time as ISO 8601 with offset; `epochMs` is the wall clock. */
+export function localIso(epochMs: number): string {
+  const date = new Date(epochMs);
+  const offset = -date.getTimezoneOffset();
+  const two = (value: number): string => String(Math.floor(Math.abs(value))).padStart(2, '0');
+  const local = new Date(epochMs + offset * 60_000).toISOString().slice(0, -1);
+  return `${local}${offset < 0 ? '-' : '+'}${two(offset / 60)}:${two(offset % 60)}`;
+}
+
+/** The description of a run before it starts; the journal holds it from the first moment. */
+export function plannedFacts(
+  options: BenchServeOptions,
+  run: {
+    endpoint: Endpoint;
+    target: Target;
+    modelId: string;
+    tokenizerId: string | null;
+    continuityThresholdS: number;
+  },
+): RunFacts {
+  const temperature =
+    run.target.extraBody.temperature ?? (run.endpoint.traits.latencyEnd === 'last_message' ? 0 : null);
+  return {
+    format: 1,
+    omnimeterVersion,
+    argv: options.argv,
+    startedAt: localIso(Date.now()),
+    hostClockOffsetMs: hostClockOffsetMs(),
+    startMs: null,
+    endMs: null,
+    interrupted: false,
+    omni: options.omni,
+    endpoint: run.endpoint.traits,
+    url: run.target.url,
+    modelId: run.modelId,
+    servedModelName: options.servedModelName,
+    tokenizerId: run.tokenizerId,
+    hasTokenizer: run.tokenizerId !== null,
+    dataset: options.dataset.name,
+    numPrompts: options.numPrompts,
+    requestRate: Number.isFinite(options.requestRate) ? options.requestRate : null,
+    burstiness: Number.isFinite(options.burstiness) ? options.burstiness : null,
+    maxConcurrency: options.maxConcurrency,
+    rampUp: options.rampUp,
+    rpsChangeEvents: [],
+    seed: options.seed,
+    label: options.label,
+    metadata: options.metadata,
+    percentileMetrics: options.percentileMetrics,
+    metricPercentiles: options.metricPercentiles,
+    goodput: options.goodput,
+    printStage: options.printStage,
+    continuityThresholdS: run.continuityThresholdS,
+    temperature: typeof temperature === 'number' ? temperature : null,
+    self: null,
+  };
+}
+
+/** When a ramp crossed each whole rate, by the schedule and the run's wall-clock start. */
+export function rpsChangeEvents(
+  options: BenchServeOptions,
+  pacer: Pacer,
+  count: number,
+  startEpochMs: number,
+): RpsChangeEvent[] {
+  return rateSteps(ratePlan(options), count).map(({ rps, index }) => ({
+    rps,
+    timestamp: localIso(startEpochMs + (index === 0 ? 0 : (pacer.dueAtMs(index) ?? 0))),
+  }));
+}
+
+export function selfMeasurement(
+  options: BenchServeOptions,
+  seen: {
+    threads: number;
+    records: readonly RequestRecord[];
+    health: readonly ThreadHealth[];
+    cpuS: number;
+    maxInFlight: number;
+  },
+): SelfMeasurement {
+  const worst = (pick: (health: ThreadHealth) => number): number | null =>
+    seen.health.length > 0 ? Math.max(...seen.health.map(pick)) : null;
+  const total = (pick: (health: ThreadHealth) => number): number | null =>
+    seen.health.length > 0 ? seen.health.reduce((sum, health) => sum + pick(health), 0) : null;
+  const lag = sortedCopy(sendLagsMs(seen.records, options.maxConcurrency));
+  return {
+    loadThreads: seen.threads,
+    transport: options.transport,
+    arrivalClock: options.arrivalClock,
+    sendLagP50Ms: percentileOfSorted(lag, 50),
+    sendLagP99Ms: percentileOfSorted(lag, 99),
+    sendLagMaxMs: lag.at(-1) ?? null,
+    loopDelayP99Ms: worst((health) => health.loopDelayP99Ms),
+    loopDelayMaxMs: worst((health) => health.loopDelayMaxMs),
+    loopUtilizationRatio: worst((health) => health.loopUtilizationRatio),
+    cpuS: seen.cpuS,
+    gcPauseMs: total((health) => health.gcPauseMs),
+    connectionsOpened: total((health) => health.connectionsOpened),
+    connectionsReused: total((health) => health.connectionsReused),
+    maxInFlight: seen.maxInFlight,
+  };
+}
+
+/**
+ * How late requests left although a slot was free when they were due. A request that found all slots taken says
+ * nothing of the client's punctuality; its wait is `client_queue_time`.
+ */
+export function sendLagsMs(records: readonly RequestRecord[], maxConcurrency: number | null): number[] {
+  const admitted = sortedCopy(
+    records.map((record) => record.admittedMs ?? Number.NaN).filter((ms) => !Number.isNaN(ms)),
+  );
+  const ended = sortedCopy(
+    records.map((record) => record.attempts.at(-1)?.endMs ?? Number.NaN).filter((ms) => !Number.isNaN(ms)),
+  );
+  const lags: number[] = [];
+  for (const { attempts, intendedMs } of records) {
+    const first = attempts[0];
+    if (!first || intendedMs === null) continue;
+    const busy = countUpTo(admitted, intendedMs) - countUpTo(ended, intendedMs);
+    if (maxConcurrency === null || busy < maxConcurrency) lags.push(first.sendMs - intendedMs);
+  }
+  return lags;
+}
+
+/** How many entries of an ascending list are ≤ `limit`. */
+function countUpTo(sorted: Float64Array, limit: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] as number) <= limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
