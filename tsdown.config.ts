@@ -9,6 +9,7 @@ export default defineConfig({
     cli: 'src/cli/main.ts',
     'load-thread': 'src/drive/load-thread.ts',
     'arrival-clock-thread': 'src/drive/arrival-clock-thread.ts',
+    'random-prompts-thread': 'src/workloads/random-prompts-thread.ts',
   },
   format: 'esm',
   platform: 'node',

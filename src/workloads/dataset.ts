@@ -30,6 +30,8 @@ export type LoadContext = {
   readonly tokenizer: Tokenizer | null;
   /** The endpoint takes messages, so the server applies the chat template. */
   readonly chatEndpoint: boolean;
+  /** Where caches lie (XDG_CACHE_HOME, HOME) and whether they are used (OMNIMETER_CACHE); this process's by default. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** A line for the user, e.g. how many rows were left out. */
   note(line: string): void;
   /** Progress of slow sampling. */

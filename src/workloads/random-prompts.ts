@@ -3,6 +3,9 @@ import { randomStream } from '../foundation/random.ts';
 import type { Tokenizer } from '../tokens/tokenizer.ts';
 import { type RandomPrompt, randomPromptMaker } from './random-prompt-maker.ts';
 
+/** To be raised whenever the same job would give other prompts: it names cache entries and checks threads. */
+export const generatorVersion = 1;
+
 /** Which prompts to make; plain data, so that it can go to a thread and name a cache entry. */
 export type RandomPromptsJob = {
   readonly seed: number;
@@ -18,7 +21,7 @@ export type RandomPromptsJob = {
 const sliceMs = 20;
 
 /**
- * Makes the prompts of a job, about 5 ms per 1,024 tokens.
+ * Makes the prompts of a job, about 7 ms per 1,024 tokens, giving way to timers and signals in between.
  * @param onProgress called now and then with the number made so far
  */
 export async function makeRandomPrompts(

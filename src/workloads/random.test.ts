@@ -1,3 +1,6 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { carriedTokenizer } from '../tokens/carried-tokenizer.ts';
 import type { Tokenizer } from '../tokens/tokenizer.ts';
@@ -128,6 +131,26 @@ describe('random', () => {
     await expect(random.load(context({ randomRangeRatio: { input: 0, output: ratio } }))).rejects.toThrow(
       'expected a number in [0, 1)',
     );
+  });
+
+  test('keeps many prompts for the next run, and makes them again when they are damaged', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'omnimeter-random-'));
+    const progress: number[] = [];
+    const large = context(
+      { randomInputLen: 1100 },
+      { numPrompts: 50, env: { XDG_CACHE_HOME: home }, progress: (done) => progress.push(done) },
+    );
+    const made = await random.load(large);
+    expect(made.every(({ promptTokens }) => promptTokens === 1100)).toBe(true);
+    expect(progress.at(-1)).toBe(50);
+    progress.length = 0;
+    expect(await random.load(large)).toEqual(made);
+    expect(progress).toEqual([]);
+    const folder = join(home, 'omnimeter', 'random-prompts');
+    for (const name of readdirSync(folder)) writeFileSync(join(folder, name), 'damaged');
+    expect(await random.load(large)).toEqual(made);
+    expect(progress.at(-1)).toBe(50);
+    rmSync(home, { recursive: true });
   });
 
   test('makes as many words without a tokenizer and leaves the count open', async () => {

@@ -3,7 +3,9 @@ import type { Tokenizer } from '../tokens/tokenizer.ts';
 import type { Dataset, LoadContext } from './dataset.ts';
 import { drawRandomLengths, type RandomLengthOptions } from './random-lengths.ts';
 import { type RandomPrompt, randomWords } from './random-prompt-maker.ts';
-import { makeRandomPrompts } from './random-prompts.ts';
+import { makeRandomPrompts, type RandomPromptsJob } from './random-prompts.ts';
+import { randomPromptsCache, randomPromptsKey } from './random-prompts-cache.ts';
+import { makeRandomPromptsInThread } from './random-prompts-worker.ts';
 import type { Sample } from './sample.ts';
 
 /** Loads random prompts of exact token lengths. */
@@ -48,7 +50,7 @@ async function tokenPrompts(
   const { options, numPrompts, seed } = context;
   const prefixTokens = options.randomPrefixLen;
   const job = { seed, prefixTokens, bodyTokens: lengths.bodyTokens, starts: lengths.starts };
-  const prompts = await makeRandomPrompts(tokenizer, job, (made) => context.progress(made, numPrompts));
+  const prompts = await obtainPrompts(context, tokenizer, job);
   const off = prompts.map(({ tokens }, i) => tokens - prefixTokens - (lengths.bodyTokens[i] ?? 0));
   const wrong = off.filter((tokens) => tokens !== 0);
   if (wrong.length > 0)
@@ -57,6 +59,30 @@ async function tokenPrompts(
         `(${wrong.reduce((sum, tokens) => sum + Math.abs(tokens), 0)} tokens in all), because ${tokenizer.id} ` +
         'encodes their text differently. The lengths that they really have are reported.',
     );
+  return prompts;
+}
+
+/** Loading a tokenizer into a thread takes as long as this many tokens take here. */
+const inProcessTokens = 50_000;
+
+/** From the cache, else from a thread, else from here. */
+async function obtainPrompts(
+  context: LoadContext,
+  tokenizer: Tokenizer,
+  job: RandomPromptsJob,
+): Promise<readonly RandomPrompt[]> {
+  const onProgress = (made: number): void => context.progress(made, job.bodyTokens.length);
+  const tokens = job.bodyTokens.reduce((sum, body) => sum + job.prefixTokens + body, 0);
+  const { source } = tokenizer;
+  if (source === undefined || tokens <= inProcessTokens) return makeRandomPrompts(tokenizer, job, onProgress);
+  const cache = randomPromptsCache({ env: context.env ?? process.env, note: context.note });
+  const key = await randomPromptsKey(source, job);
+  const kept = await cache?.read(key);
+  if (kept?.length === job.bodyTokens.length) return kept;
+  const prompts =
+    (await makeRandomPromptsInThread({ source, job, onProgress })) ??
+    (await makeRandomPrompts(tokenizer, job, onProgress));
+  await cache?.write(key, prompts);
   return prompts;
 }
 
