@@ -17,7 +17,7 @@ export function populationStd(values: ArrayLike<number>): number | null {
 
 /** A sorted copy, as the percentile functions want it. */
 export function sortedCopy(values: ArrayLike<number>): Float64Array {
-  return Float64Array.from(values).sort();
+  return new Float64Array(values).sort();
 }
 
 /**

@@ -1,0 +1,25 @@
+import { mean } from '../foundation/statistics.ts';
+import type { RequestRecord } from '../records/request-record.ts';
+import type { ReplyNotes } from './summary.ts';
+
+/** What is odd about the successful replies, in order of their requests. */
+export function replyNotesOf(succeeded: readonly RequestRecord[]): ReplyNotes {
+  const audio = succeeded.map((record) => record.audio).filter((facts) => facts !== null);
+  const dropped = audio.filter((facts) => facts.droppedChunks > 0);
+  const undecoded = audio.filter((facts) => facts.durationS === null);
+  const requested: number[] = [];
+  const received: number[] = [];
+  for (const { expectedOutputTokens, outputTokens } of succeeded) {
+    if (expectedOutputTokens === null || outputTokens === null) continue;
+    requested.push(expectedOutputTokens);
+    received.push(outputTokens);
+  }
+  return {
+    droppedAudioChunks: dropped.reduce((sum, facts) => sum + facts.droppedChunks, 0),
+    droppedAudioNote: dropped[0]?.note ?? null,
+    undecodedAudioReplies: undecoded.length,
+    undecodedAudioNote: undecoded[0]?.note ?? null,
+    meanRequestedTokens: mean(requested),
+    meanReceivedTokens: mean(received),
+  };
+}

@@ -1,0 +1,83 @@
+import { summarizeSample } from '../foundation/statistics.ts';
+import type { RequestRecord } from '../records/request-record.ts';
+import type { RunFacts } from '../records/run-facts.ts';
+import { requestMetrics, runMetrics, samplesMetrics } from './catalogue.ts';
+import { failedRequestsOf, failureGroupsOf } from './failures.ts';
+import { probeSummaryOf } from './probe-summary.ts';
+import { recordOf } from './record-of.ts';
+import { replyNotesOf } from './reply-notes.ts';
+import { requestFiguresOf } from './request-figures.ts';
+import { inputTokensOf, RunTally } from './run-tally.ts';
+import { SampleColumn } from './sample-column.ts';
+import { stageDurationsOf, stageSummariesOf } from './stage-summary.ts';
+import type { RequestRow, RunSummary } from './summary.ts';
+
+/**
+ * Everything that reports say of a run, from its records. Pure; the order of the records does not matter.
+ * @param records of all roles; only measured ones enter metrics, probes have a block of their own
+ */
+export function summarize(records: readonly RequestRecord[], facts: RunFacts): RunSummary {
+  const measured = records.filter((record) => record.role === 'measured').sort((a, b) => a.index - b.index);
+  const succeeded = measured.filter((record) => record.outcome.ok);
+  const failed = failedRequestsOf(measured);
+  const tally = new RunTally(measured, facts);
+  const distributions = distributionsOf(succeeded, facts, tally);
+  const figures = tally.figures();
+  return {
+    facts,
+    run: recordOf(runMetrics, (metric) => metric.of(figures)),
+    distributions,
+    stages: stageSummariesOf(succeeded, facts.metricPercentiles),
+    stageDurations: stageDurationsOf(succeeded),
+    probe: probeSummaryOf(records, facts),
+    failed,
+    failureGroups: failureGroupsOf(failed),
+    notes: replyNotesOf(succeeded),
+    tokensCounted: facts.hasTokenizer || figures.countedReplies > 0,
+    hasAudio: figures.audioReplies > 0,
+    requests: () => requestRows(measured, facts),
+  };
+}
+
+/** The one pass over the successful requests: fills the tally on its way. */
+function distributionsOf(
+  succeeded: readonly RequestRecord[],
+  facts: RunFacts,
+  tally: RunTally,
+): RunSummary['distributions'] {
+  const scalars = recordOf(requestMetrics, (metric) => ({ metric, column: new SampleColumn() }));
+  const pools = recordOf(samplesMetrics, (metric) => ({ metric, column: new SampleColumn() }));
+  const scalarList = Object.values(scalars);
+  const poolList = Object.values(pools);
+  for (const record of succeeded) {
+    const request = requestFiguresOf(record, facts);
+    if (!request) continue;
+    tally.add(request);
+    for (const { metric, column } of scalarList) {
+      const value = metric.of(request);
+      if (value !== null) column.push(value);
+    }
+    for (const { metric, column } of poolList) column.pushAll(metric.of(request));
+  }
+  return recordOf({ ...scalars, ...pools }, ({ column }) =>
+    summarizeSample(column.values(), facts.metricPercentiles),
+  );
+}
+
+const nothingObserved = recordOf(requestMetrics, () => null);
+const noGaps = new Float64Array(0);
+
+function* requestRows(measured: readonly RequestRecord[], facts: RunFacts): Generator<RequestRow> {
+  for (const record of measured) {
+    const request = record.outcome.ok ? requestFiguresOf(record, facts) : null;
+    const startMs = record.attempts.at(-1)?.sendMs ?? null;
+    yield {
+      record,
+      inputTokens: inputTokensOf(record),
+      outputTokens: request?.outputTokens ?? 0,
+      startS: startMs === null ? null : startMs / 1000,
+      values: request ? recordOf(requestMetrics, (metric) => metric.of(request)) : nothingObserved,
+      gapsMs: request?.gapsMs ?? noGaps,
+    };
+  }
+}

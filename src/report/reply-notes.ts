@@ -1,0 +1,23 @@
+import { formatFixed } from '../foundation/python-format.ts';
+import type { RunSummary } from '../metrics/summary.ts';
+import { sanitizeForTerminal } from './sanitize-for-terminal.ts';
+
+/** What a reader should know before trusting the figures, for the lines after the report. Empty where all is well. */
+export function renderReplyNotes({ notes }: RunSummary): string[] {
+  const lines: string[] = [];
+  const because = (note: string | null): string => (note === null ? '' : ` (${sanitizeForTerminal(note)})`);
+  if (notes.droppedAudioChunks > 0)
+    lines.push(
+      `${notes.droppedAudioChunks} audio chunks were left out${because(notes.droppedAudioNote)}. Audio frames/duration may be undercounted.`,
+    );
+  if (notes.undecodedAudioReplies > 0)
+    lines.push(
+      `The audio of ${notes.undecodedAudioReplies} replies could not be decoded${because(notes.undecodedAudioNote)}; their duration and RTF are not known.`,
+    );
+  const { meanRequestedTokens: requested, meanReceivedTokens: received } = notes;
+  if (requested !== null && received !== null && received < 0.95 * requested)
+    lines.push(
+      `Replies had ${formatFixed(received, 1)} tokens on average where ${formatFixed(requested, 1)} were asked for. If lengths should be exact, see --ignore-eos.`,
+    );
+  return lines;
+}

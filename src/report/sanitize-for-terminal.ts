@@ -1,0 +1,24 @@
+/** A control character, with what follows it where it opens an escape sequence of the kind that sets colours. */
+const controls = /\p{Cc}(\[[0-?]*[ -/]*[@-~])?/gu;
+/** Marks that reorder, hide or break what follows, and halves of characters. */
+const marks = /[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu;
+const escapeCharacter = '\u001b';
+
+/**
+ * Text of a server or a file as one line that can't move the cursor, colour, reorder or hide what the terminal
+ * shows: control characters become blanks, colour sequences go.
+ * @param maxLength in characters; longer texts are cut and end in `…`
+ */
+export function sanitizeForTerminal(text: string, maxLength = 300): string {
+  const clean = text
+    // A reply may hold megabytes; only what can be shown is cleaned.
+    .slice(0, maxLength * 8)
+    .replace(controls, (found, sequence: string | undefined) =>
+      found.startsWith(escapeCharacter) ? '' : ` ${sequence ?? ''}`,
+    )
+    .replace(marks, ' ')
+    .replace(/ {2,}/g, ' ')
+    .trim();
+  const characters = Array.from(clean);
+  return characters.length <= maxLength ? clean : `${characters.slice(0, maxLength - 1).join('')}…`;
+}
