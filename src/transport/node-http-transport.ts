@@ -31,6 +31,10 @@ class DialError extends Error {}
 /** What our agent finds in the options that node hands from a request to its agent. */
 type RoutedOptions = ClientRequestArgs & { route?: Route };
 
+function destroyUnasked(this: Duplex): void {
+  this.destroy();
+}
+
 /** node's own pool of connections, with connections that our {@link Dialer} opens. */
 class DialingAgent extends Agent {
   readonly #dialer: Dialer;
@@ -59,6 +63,19 @@ class DialingAgent extends Agent {
       callback(socket === null ? new DialError(problem) : null, socket ?? new Socket());
     });
     this.#dials.add(dial);
+  }
+
+  /** Bytes that nobody asked for would be taken as the next reply: they end an idle connection. */
+  override keepSocketAlive(socket: Duplex): boolean {
+    // The declared type says that nothing is returned; node's agent closes the socket where this is not true.
+    const kept: unknown = super.keepSocketAlive(socket);
+    if (kept === true) socket.on('data', destroyUnasked);
+    return kept === true;
+  }
+
+  override reuseSocket(socket: Duplex, request: ClientRequest): void {
+    socket.removeListener('data', destroyUnasked);
+    super.reuseSocket(socket, request);
   }
 
   /** Closes idle connections of one origin. */

@@ -1,0 +1,4 @@
+import { transportSuite } from '../contract/transport.suite.ts';
+import { socketTransport } from './socket-transport.ts';
+
+transportSuite(socketTransport);
