@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { SuiteContext } from './observed-exchange.suite.ts';
 import { fetchOnce, watch } from './observed-exchange.suite.ts';
 import { answering, scriptedServer } from './scripted-server.suite.ts';
-import type { SuiteContext } from './transport.suite.ts';
 
 const ok = 'HTTP/1.1 200 OK\r\n';
 const small = `${ok}content-length: 2\r\n\r\nhi`;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { TransportErrorKind } from '../transport.ts';
+import type { SuiteContext } from './observed-exchange.suite.ts';
 import { fetchOnce, watch } from './observed-exchange.suite.ts';
 import type { Script } from './scripted-server.suite.ts';
 import { answering, scriptedServer } from './scripted-server.suite.ts';
-import type { SuiteContext } from './transport.suite.ts';
 
 const ok = 'HTTP/1.1 200 OK\r\n';
 const chunked = `${ok}transfer-encoding: chunked\r\n\r\n`;

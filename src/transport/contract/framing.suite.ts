@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { SuiteContext } from './observed-exchange.suite.ts';
 import { fetchOnce } from './observed-exchange.suite.ts';
 import { answering, scriptedServer } from './scripted-server.suite.ts';
-import type { SuiteContext } from './transport.suite.ts';
 
 const ok = 'HTTP/1.1 200 OK\r\n';
 

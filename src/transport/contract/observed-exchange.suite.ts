@@ -16,6 +16,12 @@ export const plainOptions: TransportOptions = {
   env: {},
 };
 
+/** What the cases work with. */
+export type SuiteContext = {
+  /** A transport of the kind under test; options not given are the plain ones. */
+  create(options?: Partial<TransportOptions>): Transport;
+};
+
 /** Everything that a handler was told of one exchange. */
 export type Observed = {
   status: number | null;

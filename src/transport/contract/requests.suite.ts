@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { SuiteContext } from './observed-exchange.suite.ts';
 import { fetchOnce } from './observed-exchange.suite.ts';
 import { answering, scriptedServer, type WireRequest } from './scripted-server.suite.ts';
-import type { SuiteContext } from './transport.suite.ts';
 
 const empty = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
 

@@ -1,14 +1,17 @@
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import type { SuiteContext } from './observed-exchange.suite.ts';
 import { fetchOnce } from './observed-exchange.suite.ts';
 import type { Peer, Script } from './scripted-server.suite.ts';
 import { answering, scriptedServer } from './scripted-server.suite.ts';
-import type { SuiteContext } from './transport.suite.ts';
 
 const hi = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi';
 
 /** A forward proxy that notes what it was asked: CONNECT opens a tunnel, anything else is answered by itself. */
-function proxyScript(asked: string[][], answer = 'HTTP/1.1 200 Connection established\r\n\r\n'): Script {
+export function proxyScript(
+  asked: string[][],
+  answer = 'HTTP/1.1 200 Connection established\r\n\r\n',
+): Script {
   return async (peer: Peer) => {
     for (let got = await peer.request(); got !== null; got = await peer.request()) {
       asked.push([...got.lines]);

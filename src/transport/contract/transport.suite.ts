@@ -4,15 +4,10 @@ import { connectionCases } from './connections.suite.ts';
 import { endingCases } from './endings.suite.ts';
 import { framingCases } from './framing.suite.ts';
 import { loadCases } from './load.suite.ts';
+import type { SuiteContext } from './observed-exchange.suite.ts';
 import { plainOptions } from './observed-exchange.suite.ts';
 import { requestCases } from './requests.suite.ts';
 import { secureCases } from './secure.suite.ts';
-
-/** What the cases work with. */
-export type SuiteContext = {
-  /** A transport of the kind under test; options not given are the plain ones. */
-  create(options?: Partial<TransportOptions>): Transport;
-};
 
 /** The contract of {@link Transport}, for each implementation of it. */
 export function transportSuite(make: (options: TransportOptions) => Transport): void {
