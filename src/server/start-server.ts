@@ -1,8 +1,9 @@
+import { nowMs } from '../foundation/clock.ts';
 import { UsageError } from '../foundation/errors.ts';
 import { carriedTokenizer } from '../tokens/carried-tokenizer.ts';
 import type { ApiContext } from './api/api-context.ts';
 import { httpApp } from './api/http-app.ts';
-import { realScheduler, type Scheduler } from './engine/scheduler.ts';
+import { type Scheduler, timerScheduler } from './engine/scheduler.ts';
 import { pipelineForModel } from './model/pipeline-registry.ts';
 import { overrideStages } from './model/stage-overrides.ts';
 import { createRuntime } from './pipeline/create-runtime.ts';
@@ -20,6 +21,8 @@ export type RunningServer = {
   /** What of the options has no effect, for the user to be told. */
   readonly notices: readonly string[];
   stats(): OrchestratorStats;
+  /** Writes out what the truth log holds back. */
+  flushTruthLog(): void;
   /** Ends open replies with an error, closes every connection and writes out the truth log. */
   close(): Promise<void>;
 };
@@ -60,7 +63,7 @@ export async function startServer(options: ServeOptions, parts: ServerParts = {}
   const known = pipelineForModel(options.model);
   const { pipeline, notices } = overrideStages(known, options.stageOverrides ?? {});
   const countTokens = parts.countTokens ?? (await carriedCounter());
-  const scheduler = parts.scheduler ?? realScheduler((error) => console.error(error));
+  const scheduler = parts.scheduler ?? timerScheduler(nowMs, (error) => console.error(error));
   const truthLog = options.truthLog === null ? noTruthLog : fileTruthLog(options.truthLog);
   const { timeScale, seed, asyncChunk } = options;
   const orchestrator = new Orchestrator(createRuntime({ pipeline, scheduler, timeScale, seed, asyncChunk }));
@@ -96,6 +99,7 @@ export async function startServer(options: ServeOptions, parts: ServerParts = {}
     pipelineName: pipeline.name,
     notices,
     stats: () => orchestrator.stats(),
+    flushTruthLog: () => truthLog.flush(),
     close,
   };
 }

@@ -1,4 +1,3 @@
-import { nowMs } from '../../foundation/clock.ts';
 import { type ScheduledTask, TaskHeap } from './task-heap.ts';
 
 /**
@@ -18,10 +17,11 @@ export type Scheduler = {
 const maxDelayMs = 2 ** 31 - 1;
 
 /**
- * The scheduler on the real clock: one timer for any number of tasks, and all that are due run in one turn.
+ * A scheduler on the event loop's timers: one timer for any number of tasks, and all that are due run in one turn.
+ * @param nowMs the clock, in step with that of the event loop's timers
  * @param onTaskError told of a task that threw, which is a bug; the other tasks go on
  */
-export function realScheduler(onTaskError: (error: unknown) => void): Scheduler {
+export function timerScheduler(nowMs: () => number, onTaskError: (error: unknown) => void): Scheduler {
   const heap = new TaskHeap();
   let timer: NodeJS.Timeout | null = null;
   let immediate: NodeJS.Immediate | null = null;

@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { timerScheduler } from './scheduler.ts';
+import type { ScheduledTask } from './task-heap.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({
+    toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'performance'],
+  });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function task(dueMs: number, run: (nowMs: number) => void): ScheduledTask {
+  return { dueMs, heapSlot: -1, run };
+}
+
+describe('the scheduler on timers', () => {
+  test('runs tasks in order, never before they are due, with one timer', () => {
+    const scheduler = timerScheduler(
+      () => performance.now(),
+      () => {},
+    );
+    const startMs = scheduler.nowMs();
+    const ran: [number, number][] = [];
+    for (const due of [30.5, 10.2, 20, 10.1]) {
+      scheduler.add(task(startMs + due, (nowMs) => ran.push([due, nowMs - startMs])));
+    }
+    expect(vi.getTimerCount()).toBe(1);
+    vi.advanceTimersByTime(100);
+    expect(ran.map(([due]) => due)).toEqual([10.1, 10.2, 20, 30.5]);
+    for (const [due, atMs] of ran) {
+      expect(atMs).toBeGreaterThanOrEqual(due);
+      expect(atMs - due).toBeLessThan(1.01);
+    }
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('keeps the pace of a task that reckons from its due times', () => {
+    const scheduler = timerScheduler(
+      () => performance.now(),
+      () => {},
+    );
+    const startMs = scheduler.nowMs();
+    let count = 0;
+    const ticking = task(startMs + 7.3, () => {
+      count += 1;
+      ticking.dueMs += 7.3;
+      if (count < 1000) scheduler.add(ticking);
+    });
+    scheduler.add(ticking);
+    vi.advanceTimersByTime(7301);
+    expect(count).toBe(1000);
+  });
+
+  test('a task that throws is reported and stops no other', () => {
+    const errors: unknown[] = [];
+    const scheduler = timerScheduler(
+      () => performance.now(),
+      (error) => errors.push(error),
+    );
+    const nowMs = scheduler.nowMs();
+    let ran = false;
+    scheduler.add(
+      task(nowMs + 1, () => {
+        throw new Error('broken');
+      }),
+    );
+    scheduler.add(
+      task(nowMs + 1, () => {
+        ran = true;
+      }),
+    );
+    vi.advanceTimersByTime(5);
+    expect(errors).toEqual([new Error('broken')]);
+    expect(ran).toBe(true);
+  });
+
+  test('a task that is removed, or left when it closes, never runs', () => {
+    const scheduler = timerScheduler(
+      () => performance.now(),
+      () => {},
+    );
+    const ran: string[] = [];
+    const removed = task(scheduler.nowMs() + 1, () => ran.push('removed'));
+    scheduler.add(removed);
+    scheduler.add(task(scheduler.nowMs() + 2, () => ran.push('left')));
+    scheduler.remove(removed);
+    scheduler.close();
+    vi.advanceTimersByTime(10);
+    expect(ran).toEqual([]);
+  });
+});

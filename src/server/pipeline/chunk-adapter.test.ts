@@ -1,0 +1,47 @@
+import { fc, test } from '@fast-check/vitest';
+import { describe, expect } from 'vitest';
+import type { StageOutput } from '../engine/stage-engine.ts';
+import { ChunkAdapter, type ChunkRule } from './chunk-adapter.ts';
+
+function frames(count: number): StageOutput[] {
+  return Array.from({ length: count }, (_, index) => ({
+    dueMs: index * 10,
+    units: 1,
+    text: null,
+    audio: null,
+    stepMs: 10,
+    finishReason: index === count - 1 ? 'stop' : null,
+    stopReason: null,
+  }));
+}
+
+function chunks(rule: ChunkRule, count: number): { units: number; final: boolean; readyMs: number }[] {
+  const adapter = new ChunkAdapter(rule);
+  return frames(count).flatMap((frame) => {
+    const chunk = adapter.push(frame);
+    return chunk === null ? [] : [{ units: chunk.units, final: chunk.final, readyMs: chunk.readyMs }];
+  });
+}
+
+describe('chunks', () => {
+  test.prop([
+    fc.integer({ min: 1, max: 500 }),
+    fc.integer({ min: 1, max: 60 }),
+    fc.integer({ min: 1, max: 60 }),
+  ])(
+    'hold every frame once, the first so many, the next so many, the last the rest',
+    (count, units, initial) => {
+      const cut = chunks({ kind: 'units', units, initial }, count);
+      expect(cut.reduce((sum, chunk) => sum + chunk.units, 0)).toBe(count);
+      expect(cut.map(({ final }) => final)).toEqual(cut.map((_, index) => index === cut.length - 1));
+      const full = cut.slice(0, -1).map((chunk) => chunk.units);
+      expect(full).toEqual(full.map((_, index) => (index === 0 ? initial : units)));
+      expect(cut).toHaveLength(1 + Math.max(0, Math.ceil((count - initial) / units)));
+    },
+  );
+
+  test('of each output, and of the whole', () => {
+    expect(chunks({ kind: 'each' }, 3).map(({ units }) => units)).toEqual([1, 1, 1]);
+    expect(chunks({ kind: 'whole' }, 3)).toEqual([{ units: 3, final: true, readyMs: 20 }]);
+  });
+});

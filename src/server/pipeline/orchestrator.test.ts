@@ -1,0 +1,204 @@
+import { describe, expect, test } from 'vitest';
+import { simAutoregressiveEngine } from '../engine/sim-autoregressive-engine.ts';
+import type { StageEngine } from '../engine/stage-engine.ts';
+import { virtualScheduler } from '../engine/virtual-scheduler.ts';
+import { qwen3Omni } from '../model/qwen3-omni.ts';
+import { overrideStages } from '../model/stage-overrides.ts';
+import { textLlm } from '../model/text-llm.ts';
+import { inProcessConnector } from './in-process-connector.ts';
+import { Orchestrator } from './orchestrator.ts';
+import type { AutoregressiveStage } from './pipeline-definition.ts';
+import { StagePool } from './stage-pool.ts';
+import { virtualPipeline, withoutNoise } from './virtual-pipeline.suite.ts';
+
+function idle(orchestrator: Orchestrator): void {
+  const { requests, stages, payloadsInFlight } = orchestrator.stats();
+  expect(requests).toBe(0);
+  expect(payloadsInFlight).toBe(0);
+  for (const stage of stages) expect(stage).toMatchObject({ running: 0, waiting: 0, waitingForChunk: 0 });
+}
+
+const fixedText = (maxNumSeqs: number) =>
+  overrideStages(textLlm, {
+    0: {
+      ttft: { baseMs: 100, perInputTokenMs: 0, sd: 0 },
+      step: { nativeMs: 20, sd: 0, outlierP: 0 },
+      batchSlope: 0,
+      maxNumSeqs,
+    },
+  }).pipeline;
+
+describe('a pipeline of stages', () => {
+  test('all requests of many at once run to their end and leave nothing behind', () => {
+    const { scheduler, orchestrator, submit } = virtualPipeline(qwen3Omni);
+    const runs = Array.from({ length: 20 }, () => submit({ promptTokens: 100, params: { maxTokens: 50 } }));
+    expect(orchestrator.stats().requests).toBe(20);
+    scheduler.runUntil();
+    for (const run of runs) {
+      expect(run.failure).toBeNull();
+      expect(run.metrics()['0']?.num_tokens_out).toBe(50);
+      expect(run.finishedMs).not.toBeNull();
+    }
+    idle(orchestrator);
+  });
+
+  test('text alone never enters the later stages', () => {
+    const { scheduler, orchestrator, submit } = virtualPipeline(qwen3Omni);
+    const seen = submit({ params: { maxTokens: 10 }, finalStageIds: [0] });
+    const before = orchestrator.stats();
+    expect(before.stages.map(({ waitingForChunk }) => waitingForChunk)).toEqual([0, 0, 0]);
+    scheduler.runUntil();
+    expect(Object.keys(seen.metrics())).toEqual(['0']);
+    expect(orchestrator.stats().transfers).toEqual([]);
+    idle(orchestrator);
+  });
+
+  test('downstream stages wait for their first chunk from the moment of arrival', () => {
+    const { orchestrator, submit } = virtualPipeline(qwen3Omni);
+    submit();
+    expect(orchestrator.stats().stages.map(({ waitingForChunk }) => waitingForChunk)).toEqual([0, 1, 1]);
+  });
+
+  test('speech alone ends with the speech, and the thinker is stopped', () => {
+    const { scheduler, orchestrator, submit } = virtualPipeline(withoutNoise(qwen3Omni));
+    const seen = submit({ finalStageIds: [2] });
+    scheduler.runUntil();
+    expect(seen.outputs.every(({ stageId }) => stageId === 2)).toBe(true);
+    // 414 frames end after some 8.8 s, when the thinker has written about 413 of its 900 tokens.
+    expect(seen.metrics()['0']?.num_tokens_out).toBeGreaterThan(400);
+    expect(seen.metrics()['0']?.num_tokens_out).toBeLessThan(430);
+    idle(orchestrator);
+  });
+
+  test.each([0, 500, 900, 1200, 1500, 5000, 9000])('an abort after %i ms frees every stage', (afterMs) => {
+    const { scheduler, orchestrator, submit } = virtualPipeline(qwen3Omni);
+    const seen = submit();
+    const other = submit({ params: { maxTokens: 20 }, finalStageIds: [0] });
+    scheduler.runUntil(seen.acceptedMs + afterMs);
+    seen.run.abort();
+    const outputs = seen.outputs.length;
+    scheduler.runUntil();
+    expect(seen.outputs.length).toBe(outputs);
+    expect(seen.finishedMs).toBeNull();
+    expect(other.finishedMs).not.toBeNull();
+    idle(orchestrator);
+  });
+
+  test('hand-offs are counted: one per thinker token, one per codec chunk', () => {
+    const { scheduler, orchestrator, submit } = virtualPipeline(qwen3Omni);
+    submit({ params: { maxTokens: 10 } });
+    scheduler.runUntil();
+    const [thinkerOut, talkerOut] = orchestrator.stats().transfers;
+    expect(thinkerOut).toMatchObject({ edge: { from: 0, to: 1 }, transfers: 10, bytes: 10 * 8192 });
+    // 414 frames: 18, and then 25 at a time.
+    expect(talkerOut).toMatchObject({ edge: { from: 1, to: 2 }, transfers: 17, bytes: 414 * 64 });
+  });
+
+  test('without async chunks each stage starts when the one before it has finished', () => {
+    const { scheduler, orchestrator, submit } = virtualPipeline(withoutNoise(qwen3Omni), {
+      asyncChunk: false,
+    });
+    const seen = submit({ promptTokens: 100, params: { maxTokens: 100 } });
+    expect(orchestrator.stats().stages.map(({ waitingForChunk }) => waitingForChunk)).toEqual([0, 0, 0]);
+    scheduler.runUntil();
+    const thinkerEnd = 10.8 + 0.322 * 100 + 99 * 19.41;
+    const talkerEnd = thinkerEnd + 213 + 413 * 12.2;
+    expect(seen.metrics()['1']?.serving_time_to_first_output_ms).toBeCloseTo(thinkerEnd + 213, 3);
+    expect(seen.metrics()['2']?.serving_time_to_first_output_ms).toBeCloseTo(talkerEnd + 16, 3);
+    const sounds = seen.outputs.filter(({ stageId }) => stageId === 2);
+    expect(sounds.map(({ output }) => output.audio?.samples)).toEqual([1920 * 414 - 555]);
+    idle(orchestrator);
+  });
+});
+
+describe('a batch', () => {
+  test('each sequence gets one token per step, and more than fit wait in order', () => {
+    const { scheduler, orchestrator, submit } = virtualPipeline(fixedText(2));
+    const runs = Array.from({ length: 3 }, () => submit({ params: { maxTokens: 5 } }));
+    expect(orchestrator.stats().stages[0]).toMatchObject({ running: 2, waiting: 1 });
+    scheduler.runUntil();
+    const started = runs[0]?.acceptedMs ?? 0;
+    const times = runs.map((run) => run.outputs.map(({ timeMs }) => timeMs - started));
+    const alone = [100, 120, 140, 160, 180];
+    expect(times).toEqual([alone, alone, alone.map((ms) => ms + 180)]);
+  });
+
+  test('TPOT and TTFT grow with the number that run', () => {
+    const crowded = overrideStages(fixedText(64), { 0: { batchSlope: { step: 0.06, ttft: 0.2 } } }).pipeline;
+    const { scheduler, submit } = virtualPipeline(crowded);
+    const runs = Array.from({ length: 10 }, () => submit({ params: { maxTokens: 200 } }));
+    scheduler.runUntil();
+    const last = runs[9]?.metrics()['0'];
+    // c = 10: TTFT × (1 + 0.2·9), and steps × (1 + 0.06·9) while all ten run.
+    expect(last?.serving_time_to_first_output_ms).toBeCloseTo(280, 6);
+    expect(last?.inter_output_latencies_ms?.[0]).toBeCloseTo(30.8, 3);
+  });
+
+  test('lateness of the machine does not add up: due times follow from due times', () => {
+    const { scheduler, submit } = virtualPipeline(fixedText(2));
+    const seen = submit({ params: { maxTokens: 50 } });
+    scheduler.runUntil();
+    const dues = seen.outputs.map(({ output }) => output.dueMs - seen.acceptedMs);
+    expect(dues.at(-1)).toBeCloseTo(100 + 49 * 20, 6);
+  });
+});
+
+describe('a stage pool', () => {
+  const scheduler = virtualScheduler();
+  const stage = textLlm.stages[0] as AutoregressiveStage;
+  const engine = (alive: () => boolean): StageEngine => ({
+    ...simAutoregressiveEngine({
+      laws: stage.laws,
+      maxNumSeqs: 4,
+      defaultMaxTokens: 10,
+      naturalTokens: 5,
+      emitsText: true,
+      seed: 0,
+      stageName: 'llm',
+      scheduler,
+    }),
+    isAlive: alive,
+  });
+  const request = {
+    id: 'a',
+    acceptedMs: 0,
+    promptTokens: 1,
+    params: { maxTokens: 2, minTokens: 0, ignoreEos: true, stop: [] },
+    hasUpstream: false,
+    fullPayload: false,
+  };
+  const listener = { onOutput: () => {}, onFailure: () => {} };
+
+  test('gives requests to its live replicas in turn', () => {
+    const pool = new StagePool(stage, [engine(() => true), engine(() => false), engine(() => true)]);
+    const replicas = [1, 2, 3, 4].map(() => pool.submit(request, listener)?.replicaId);
+    expect(replicas).toEqual([0, 2, 0, 2]);
+  });
+
+  test('a stage without a live replica fails the request and nothing else', () => {
+    const pool = new StagePool(stage, [engine(() => false)]);
+    const orchestrator = new Orchestrator({
+      pools: [pool],
+      edges: [],
+      connector: inProcessConnector(),
+      scheduler,
+      asyncChunk: true,
+    });
+    const failures: unknown[] = [];
+    orchestrator.submit(
+      {
+        id: 'a',
+        acceptedMs: 0,
+        promptTokens: 1,
+        finalStageIds: [0],
+        params: [],
+        initialChunkFrames: null,
+        keepGaps: false,
+      },
+      { onOutput: () => {}, onFailure: (failure) => failures.push(failure) },
+    );
+    expect(failures).toEqual([{ message: 'Stage 0 (llm) has no live replica.', status: 500 }]);
+    expect(orchestrator.isAlive()).toBe(false);
+    idle(orchestrator);
+  });
+});
