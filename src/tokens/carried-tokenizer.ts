@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { carriedId } from './carried-id.ts';
 import { loadTokenizer } from './load-tokenizer.ts';
 import type { Tokenizer, TokenizerSource } from './tokenizer.ts';
-
-const carriedId = 'Qwen3 (carried)';
 
 /** Beside the bundle's chunks, or in the build's output when the sources run as they are. */
 const bundlePlaces = ['./vocabulary/qwen3.json.br', '../../dist/vocabulary/qwen3.json.br'];

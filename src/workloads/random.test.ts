@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { carriedTokenizer } from '../tokens/carried-tokenizer.ts';
 import type { Tokenizer } from '../tokens/tokenizer.ts';
 import type { DatasetOptions, LoadContext } from './dataset.ts';
+import { testContext } from './load-context.suite.ts';
 import { random } from './random.ts';
 import type { Sample } from './sample.ts';
 
@@ -13,34 +14,8 @@ beforeAll(async () => {
   tokenizer = await carriedTokenizer();
 });
 
-const options: DatasetOptions = {
-  name: 'random',
-  path: null,
-  disableShuffle: false,
-  noOversample: false,
-  skipChatTemplate: false,
-  chatTemplateKwargs: {},
-  sharegptOutputLen: null,
-  customOutputLen: 256,
-  skipInvalid: false,
-  randomInputLen: 16,
-  randomOutputLen: 128,
-  randomPrefixLen: 0,
-  randomRangeRatio: { input: 0, output: 0 },
-};
-
 function context(changes: Partial<DatasetOptions>, more: Partial<LoadContext> = {}): LoadContext {
-  return {
-    options: { ...options, ...changes },
-    numPrompts: 20,
-    seed: 7,
-    requestIdPrefix: 'bench-',
-    tokenizer,
-    chatEndpoint: false,
-    note: () => undefined,
-    progress: () => undefined,
-    ...more,
-  };
+  return testContext(changes, { tokenizer, ...more });
 }
 
 function textOf(sample: Sample): string {
