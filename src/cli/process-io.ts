@@ -15,6 +15,7 @@ export function processIo(): CommandIo {
   return {
     stdout: writer(process.stdout),
     stderr: writer(process.stderr),
+    redraw: (text) => void process.stderr.write(`\r${text}\u001b[K`),
     isTty: process.stderr.isTTY === true,
     columns: process.stdout.columns ?? process.stderr.columns ?? 100,
     onInterrupt(handler) {

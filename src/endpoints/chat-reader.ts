@@ -1,5 +1,5 @@
 import { type EventKind, EventLogBuilder, eventKinds } from '../records/event-log.ts';
-import type { ImageFacts } from '../records/request-record.ts';
+import type { ImageFacts, StageSnapshot } from '../records/request-record.ts';
 import { AudioChunks, type PcmDefaults } from './audio-chunks.ts';
 import { type Failure, failure, type ReplyReader } from './http-reply.ts';
 import { ImageTally } from './image-tally.ts';
@@ -30,7 +30,7 @@ export class ChatReader implements ReplyReader {
   #outputs = 0;
   #failure: Failure | null = null;
   #usageTokens: number | null = null;
-  #stageTokens: number | null = null;
+  #metricsTokens: number | null = null;
 
   constructor(options: ChatReaderOptions) {
     this.#options = options;
@@ -45,10 +45,14 @@ export class ChatReader implements ReplyReader {
     return this.#images.facts(this.facts.stages);
   }
 
-  /** Usage, metrics and text never lower the count; where both speak, the larger holds. */
+  /**
+   * Usage, metrics and the text stage never lower the count; where several speak, the largest holds. Other stages count
+   * codec frames and the like: they stand in only where nothing else spoke.
+   */
   get output(): { tokens: number | null; source: 'usage' | 'stage' | null } {
     const usage = this.#usageTokens;
-    const stage = this.#stageTokens;
+    const stages = this.#options.stageTokens ? stageTokens(this.facts.stages) : { text: null, other: null };
+    const stage = larger(this.#metricsTokens, stages.text) ?? (usage === null ? stages.other : null);
     if (stage !== null && stage > (usage ?? 0)) return { tokens: stage, source: 'stage' };
     return { tokens: usage, source: usage === null ? null : 'usage' };
   }
@@ -129,8 +133,10 @@ export class ChatReader implements ReplyReader {
     const usage = positiveInteger((message.usage as JsonObject | null | undefined)?.completion_tokens);
     if (usage !== null) this.#usageTokens = Math.max(this.#usageTokens ?? 0, usage);
     const metrics = this.#options.stageTokens ? asObject(message.metrics) : null;
-    const stage = metrics ? stageOutputTokens(metrics) : null;
-    if (stage !== null) this.#stageTokens = Math.max(this.#stageTokens ?? 0, stage);
+    const type = metrics?.final_output_type;
+    if (metrics && (type === 'text' || type === undefined || type === null)) {
+      this.#metricsTokens = larger(this.#metricsTokens, positiveInteger(metrics.num_tokens_out));
+    }
   }
 
   #textChunk(message: JsonObject, choice: JsonObject, delta: JsonObject, timeMs: number): void {
@@ -203,20 +209,21 @@ function textOf(delta: JsonObject): { kind: EventKind; text: string } {
   return refusal === '' ? { kind: eventKinds.empty, text: '' } : { kind: eventKinds.refusal, text: refusal };
 }
 
-/**
- * Output tokens that `metrics` reports: its own `num_tokens_out`, else the text stage's, else the largest of the
- * other stages. Never a sum over stages, whose tokens are of different kinds.
- */
-function stageOutputTokens(metrics: JsonObject): number | null {
-  const own = positiveInteger(metrics.num_tokens_out);
-  if (own !== null) return own;
-  let largest: number | null = null;
-  for (const value of Object.values(asObject(metrics.stage_metrics) ?? {})) {
-    const stage = asObject(value);
-    const tokens = positiveInteger(stage?.num_tokens_out);
-    if (tokens === null) continue;
-    if (stage?.final_output_type === 'text' || stage?.output_unit_type === 'token') return tokens;
-    largest = Math.max(largest ?? 0, tokens);
+function larger(a: number | null, b: number | null): number | null {
+  return a === null ? b : b === null ? a : Math.max(a, b);
+}
+
+/** Output tokens by the stage snapshots: the first text stage's, and the largest of the others. Never a sum. */
+function stageTokens(stages: Readonly<Record<string, StageSnapshot>>): {
+  text: number | null;
+  other: number | null;
+} {
+  let text: number | null = null;
+  let other: number | null = null;
+  for (const stage of Object.values(stages)) {
+    const tokens = positiveInteger(stage.num_tokens_out);
+    if (stage.final_output_type === 'text' || stage.output_unit_type === 'token') text ??= tokens;
+    else other = larger(other, tokens);
   }
-  return largest;
+  return { text, other };
 }

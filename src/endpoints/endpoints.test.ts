@@ -176,6 +176,22 @@ describe('tokens of a chunk', () => {
     expect(seen).toMatchObject({ outputTokens: 40, outputTokensSource: 'stage' });
   });
 
+  it('are not raised by a later message that brings only the talker, whose units are codec frames', async () => {
+    const stage = (id: string, snapshot: unknown) => ({
+      modality: 'audio',
+      choices: [],
+      metrics: { stage_metrics: { [id]: snapshot }, final_output_type: 'audio' },
+    });
+    const seen = await omni(
+      play([
+        text('a', 900),
+        stage('0', { num_tokens_out: 900, final_output_type: 'text' }),
+        stage('1', { num_tokens_out: 2207, output_unit_type: 'stream' }),
+      ]),
+    );
+    expect(seen).toMatchObject({ outputTokens: 900, outputTokensSource: 'usage' });
+  });
+
   it('are the largest of the other stages where none is text', async () => {
     const seen = await omni(
       play([

@@ -91,6 +91,8 @@ export type CommandIo = {
   /** Writes one line. */
   readonly stdout: (line: string) => void;
   readonly stderr: (line: string) => void;
+  /** Replaces what stands on the last line of standard error; only where `isTty`. */
+  readonly redraw: (text: string) => void;
   /** Progress may be redrawn in place: standard error is a terminal. */
   readonly isTty: boolean;
   /** Width of the terminal, characters. */

@@ -1,7 +1,7 @@
 import type { PhaseState } from '../../drive/conductor.ts';
 import { nowMs } from '../../foundation/clock.ts';
 import type { RequestRecord } from '../../records/request-record.ts';
-import { progressLine } from '../../report/progress-line.ts';
+import { ProgressRate, type ProgressState, progressBar, progressLine } from '../../report/progress-line.ts';
 import type { BenchServeOptions, CommandIo } from './options.ts';
 
 const redrawMs = 200;
@@ -15,6 +15,8 @@ export class ProgressDisplay {
   readonly #shown: boolean;
   #done = 0;
   #failed = 0;
+  #lastError: string | null = null;
+  readonly #rate = new ProgressRate();
   #startedMs = 0;
   #timer: NodeJS.Timeout | undefined;
   #state: () => PhaseState = () => ({ total: 0, taken: 0, due: 0, inFlight: 0 });
@@ -27,7 +29,9 @@ export class ProgressDisplay {
 
   count(record: RequestRecord): void {
     this.#done += 1;
-    if (!record.outcome.ok) this.#failed += 1;
+    if (record.outcome.ok) return;
+    this.#failed += 1;
+    this.#lastError = record.outcome.message;
   }
 
   start(state: () => PhaseState): void {
@@ -41,20 +45,27 @@ export class ProgressDisplay {
     if (!this.#shown) return;
     clearInterval(this.#timer);
     this.#draw();
-    if (this.#io.isTty) process.stderr.write('\n');
+    if (this.#io.isTty) this.#io.stderr('');
+  }
+
+  #averagePerS(atMs: number): number | null {
+    const elapsedS = (atMs - this.#startedMs) / 1000;
+    return this.#done > 0 && elapsedS > 0 ? this.#done / elapsedS : null;
   }
 
   #draw(): void {
-    const line = progressLine({
+    const atMs = nowMs();
+    const state: ProgressState = {
+      label: 'Requests',
       done: this.#done,
       total: this.#total,
       failed: this.#failed,
       inFlight: this.#state().inFlight,
-      elapsedMs: nowMs() - this.#startedMs,
-      columns: this.#io.columns,
-      isTty: this.#io.isTty,
-    });
-    if (this.#io.isTty) process.stderr.write(`\r${line}\x1b[K`);
-    else this.#io.stderr(line);
+      elapsedMs: atMs - this.#startedMs,
+      ratePerS: this.#rate.update(atMs, this.#done) ?? this.#averagePerS(atMs),
+      lastError: this.#lastError,
+    };
+    if (this.#io.isTty) this.#io.redraw(progressBar(state, this.#io.columns));
+    else this.#io.stderr(progressLine(state));
   }
 }

@@ -17,7 +17,7 @@ export type SaveOptions = Pick<
  */
 export function saveResult(summary: RunSummary, options: SaveOptions, io: CommandIo): void {
   if (!options.saveResult && !options.appendResult) return;
-  const dateLabel = dateLabelOf(summary.facts.startedAt);
+  const dateLabel = dateLabelOf(new Date(summary.facts.startedAt));
   const path = join(
     options.resultDir ?? '',
     options.resultFilename ?? resultFileName(summary.facts, dateLabel),
