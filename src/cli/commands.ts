@@ -9,6 +9,11 @@ export type CommandEntry = {
 
 export const commands: readonly CommandEntry[] = [
   {
+    name: ['demo'],
+    summary: 'serve a model, measure it and print the report, in under a minute',
+    load: async () => (await import('./demo-command.ts')).demoCommand,
+  },
+  {
     name: ['bench', 'serve'],
     summary: 'measure a running model server',
     load: async () => (await import('./bench-serve-command.ts')).benchServeCommand,

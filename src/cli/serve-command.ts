@@ -3,16 +3,7 @@ import type { ServeOptions } from '../server/serve-options.ts';
 import { type Command, type CommandContext, flagsOrHelp } from './command.ts';
 import type { FlagValues } from './flags/flag.ts';
 import { allServeFlags, type serveFlags } from './flags/serve/serve-flags.ts';
-
-/** The line that says where a server listens; {@link serverUrlIn} reads it. */
-export function listeningLine(url: string): string {
-  return `Listening on ${url}`;
-}
-
-/** The URL of a {@link listeningLine}, or `null`. */
-export function serverUrlIn(line: string): string | null {
-  return /^Listening on (http:\/\/\S+)$/.exec(line.trim())?.[1] ?? null;
-}
+import { listeningLine } from './listening-line.ts';
 
 /** `omnimeter serve`. */
 export const serveCommand: Command = {
@@ -77,6 +68,8 @@ async function serve(options: ServeOptions, { io }: CommandContext): Promise<num
   );
   const stopped = new Promise<void>((resolve) => {
     io.onInterrupt(resolve);
+    // Started with a channel (see server-process.ts): a parent that is gone wants no server.
+    if (process.connected) process.once('disconnect', resolve);
   });
   io.stdout(listeningLine(server.url));
   await stopped;
