@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -153,6 +153,25 @@ describe('a hub id', () => {
     seen = [];
     await find('acme/tiny', { HF_HUB_DISABLE_IMPLICIT_TOKEN: '1' });
     expect(seen[0]?.authorization).toBeUndefined();
+  });
+
+  test('is fetched through the proxy of the environment, unless no_proxy says otherwise', async () => {
+    const tunnels: string[] = [];
+    const proxy = await listen(() => undefined);
+    servers.push(proxy.server);
+    proxy.server.on('connect', (request, client) => {
+      tunnels.push(request.url ?? '');
+      const [host, port] = (request.url ?? '').split(':');
+      const upstream = connect(Number(port), host, () => client.write('HTTP/1.1 200 OK\r\n\r\n'));
+      upstream.on('error', () => client.destroy());
+      client.on('error', () => upstream.destroy());
+      upstream.pipe(client).pipe(upstream);
+    });
+    await find('acme/tiny', { http_proxy: proxy.origin, no_proxy: '127.0.0.1' });
+    expect(tunnels).toEqual([]);
+    rmSync(join(home, 'hub'), { recursive: true });
+    await find('acme/tiny', { http_proxy: proxy.origin });
+    expect(tunnels).toContain(new URL(env.HF_ENDPOINT ?? '').host);
   });
 
   test('that moved is followed on the hub itself', async () => {
