@@ -32,29 +32,34 @@ export const demoCommand: Command = {
   },
 };
 
-/** What the demo measures, as one would type it after `bench serve`. */
-function benchFlags(port: number): string[] {
+/** What the demo measures: flags of `bench serve`, a line each. */
+function benchFlags(port: number): string[][] {
   return [
-    ...['--omni', '--backend', 'openai-chat-omni', '--port', String(port), '--model', model],
-    ...['--dataset-name', 'random', '--random-input-len', '100', '--random-output-len', '120'],
-    ...['--num-prompts', '6', '--max-concurrency', '2', '--num-warmups', '1', '--print-stage'],
-    ...['--percentile-metrics', 'ttft,tpot,itl,e2el,audio_ttfp,audio_rtf,audio_duration,ttfc,tpoc,icl'],
-    ...['--extra-body', '{"modalities": ["text", "audio"]}'],
+    ['--omni', '--backend', 'openai-chat-omni', '--port', String(port)],
+    ['--model', model],
+    ['--dataset-name', 'random', '--random-input-len', '100', '--random-output-len', '120'],
+    ['--num-prompts', '6', '--max-concurrency', '2', '--num-warmups', '1', '--print-stage'],
+    ['--percentile-metrics', 'ttft,tpot,itl,e2el,audio_ttfp,audio_rtf,audio_duration,ttfc,tpoc,icl'],
+    ['--extra-body', '{"modalities": ["text", "audio"]}'],
   ];
 }
 
 async function demo(context: CommandContext): Promise<number> {
   const { io } = context;
+  // The model's own tokenizer lies on a hub; the demo asks no network, and the carried vocabulary is the same one.
+  process.env.HF_HUB_OFFLINE = '1';
   const program = programName();
   const serveFlags = [model, '--omni', '--time-scale', String(timeScale)];
-  io.stdout(`Starting the embedded server: ${program} serve ${shellWords([...serveFlags, '--port', '0'])}`);
+  io.stdout('Starting the embedded server:');
+  for (const line of shown(program, 'serve', [[...serveFlags, '--port', '0']])) io.stdout(line);
   const server = await startServerProcess([...serveFlags, '--port', '0']);
   try {
     const runDir = mkdtempSync(join(tmpdir(), 'omnimeter-demo-'));
     const flags = benchFlags(server.port);
-    io.stdout(`Measuring it: ${program} bench serve ${shellWords(flags)}`);
+    io.stdout('Measuring it:');
+    for (const line of shown(program, 'bench serve', flags)) io.stdout(line);
     io.stdout('');
-    const exitCode = await benchServeCommand.run([...flags, '--run-dir', runDir], context);
+    const exitCode = await benchServeCommand.run([...flags.flat(), '--run-dir', runDir], context);
     for (const line of afterwards(program, runDir, serveFlags)) io.stdout(line);
     return exitCode;
   } finally {
@@ -65,17 +70,29 @@ async function demo(context: CommandContext): Promise<number> {
 function afterwards(program: string, runDir: string, serveFlags: readonly string[]): string[] {
   return [
     '',
-    `The engines are simulated and run at ${timeScale} × the time of the model that they stand for; the server,`,
-    'the requests, the speech and the measuring are real.',
+    `The engines are simulated and run ${1 / timeScale} times faster than the model that they stand for. The server, the`,
+    'requests, the speech and the measuring are real.',
     '',
-    `Every record of this run: ${runDir}`,
+    `Every record of this run is in ${runDir}.`,
     '',
-    'Next:',
-    `  ${program} report ${shellWords([runDir])} --metric-percentiles 50,90,99   another report of the same run`,
-    `  ${program} serve ${shellWords(serveFlags)} --port 8000   the server, to stay`,
-    `  ${program} bench serve ${shellWords(benchFlags(8000))}`,
-    `  ${program} bench serve --help   measure your own server`,
+    'Another report of the same run:',
+    ...shown(program, 'report', [[runDir, '--metric-percentiles', '50,90,99']]),
+    'The server, to stay, and the same benchmark against it:',
+    ...shown(program, 'serve', [[...serveFlags, '--port', '8000']]),
+    ...shown(program, 'bench serve', benchFlags(8000)),
+    'To measure a server of your own:',
+    ...shown(program, 'bench serve', [['--help']]),
   ];
+}
+
+/** A command line that can be pasted into a shell, a line per group of flags. */
+function shown(program: string, command: string, groups: readonly (readonly string[])[]): string[] {
+  const [first = [], ...rest] = groups;
+  const lines = [
+    `  ${program} ${command} ${shellWords(first)}`,
+    ...rest.map((group) => `    ${shellWords(group)}`),
+  ];
+  return lines.map((line, i) => (i < lines.length - 1 ? `${line} \\` : line));
 }
 
 /** How this program was called, so that the commands it prints can be run as they stand. */
