@@ -18,6 +18,9 @@ const hints: Readonly<Record<string, string>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: 'there is no TLS on this port: is it an http:// URL?',
 };
 
+/** Silence after which the kernel begins to ask whether the other side is still there, ms. */
+const keepAliveMs = 60_000;
+
 /** A name with several addresses fails with one error for each. */
 function describe(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) {
@@ -101,6 +104,9 @@ export class Dial {
       host: to.host,
       port: to.port,
       noDelay: true,
+      // A peer that vanished without a word is noticed by the kernel, also where the time limit is hours.
+      keepAlive: true,
+      keepAliveInitialDelay: keepAliveMs,
       lookup: this.#dialer.options.lookup,
       ...(this.#onread === null || this.#route.secure ? {} : { onread: this.#onread }),
     });
@@ -118,7 +124,7 @@ export class Dial {
       secureContext: this.#dialer.secureContext(),
       ALPNProtocols: ['http/1.1'],
     });
-    socket.setNoDelay(true);
+    if (under === null) socket.setNoDelay(true).setKeepAlive(true, keepAliveMs);
     this.#watch(socket, 'secureConnect', () => then(socket));
   }
 

@@ -22,7 +22,7 @@ const colon = 58;
 const byteOrderMark = [0xef, 0xbb, 0xbf] as const;
 const noBytes = Buffer.alloc(0);
 /** A line buffer above this size is given back after its line, so that one long line costs no memory for ever. */
-const keptCapacityBytes = 1 << 20;
+const keptCapacityBytes = 64 * 1024;
 /** From here on, looking for non-ASCII bytes first and decoding as latin1 is faster than decoding as UTF-8. */
 const asciiCheckBytes = 1024;
 

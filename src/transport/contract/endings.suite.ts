@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { TransportErrorKind } from '../transport.ts';
 import type { SuiteContext } from './observed-exchange.suite.ts';
 import { fetchOnce, watch } from './observed-exchange.suite.ts';
@@ -130,6 +130,10 @@ const broken: [name: string, script: Script, kind: TransportErrorKind, message: 
 ];
 
 export function endingCases({ create }: SuiteContext): void {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
   describe('replies that cannot be read', () => {
     test.each(broken)('%s', async (_name, script, kind, message) => {
       const server = await scriptedServer(script);
@@ -179,12 +183,22 @@ export function endingCases({ create }: SuiteContext): void {
     });
 
     test('a connection that does not open in time', async () => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      let accepted = (): void => {};
+      const reached = new Promise<void>((resolve) => {
+        accepted = resolve;
+      });
       // A server that never answers the TLS handshake.
-      const server = await scriptedServer(() => {});
-      const transport = create({ connectTimeoutMs: 30 });
-      const seen = await fetchOnce(transport, { url: `https://127.0.0.1:${server.port}/` });
+      const server = await scriptedServer(() => accepted());
+      const transport = create({ connectTimeoutMs: 7000 });
+      const { done, seen } = watch(transport, { url: `https://127.0.0.1:${server.port}/` });
+      await reached;
+      vi.advanceTimersByTime(6999);
+      expect(seen.failure).toBeNull();
+      vi.advanceTimersByTime(1);
+      await done;
       expect(seen.failure).toMatchObject({ kind: 'connect', bytesReceived: 0 });
-      expect(seen.failure?.message).toMatch('did not open within 30 ms');
+      expect(seen.failure?.message).toMatch('did not open within 7000 ms');
       transport.close();
       await server.close();
     });
@@ -192,10 +206,15 @@ export function endingCases({ create }: SuiteContext): void {
 
   describe('time limit', () => {
     test.each([
-      ['a server that never answers', [], /30 ms.*no reply/],
-      ['headers that stop', ['HTTP/1.1 200 OK\r\nx-'], /30 ms/],
-      ['a body that stops', [`${chunked}3\r\nhel\r\n`], /30 ms.*unfinished reply/],
+      ['a server that never answers', [], /8000 ms.*no reply/],
+      ['headers that stop', ['HTTP/1.1 200 OK\r\nx-'], /8000 ms/],
+      ['a body that stops', [`${chunked}3\r\nhel\r\n`], /8000 ms.*unfinished reply/],
     ])('%s', async (_name, pieces, message) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      let played = (): void => {};
+      const stalled = new Promise<void>((resolve) => {
+        played = resolve;
+      });
       let closed = (): void => {};
       const clientClosed = new Promise<void>((resolve) => {
         closed = resolve;
@@ -203,11 +222,17 @@ export function endingCases({ create }: SuiteContext): void {
       const server = await scriptedServer(async (peer) => {
         await peer.request();
         await peer.writePieces(pieces);
+        played();
         await peer.closed();
         closed();
       });
       const transport = create();
-      const seen = await fetchOnce(transport, { url: server.url, timeoutMs: 30 });
+      const { done, seen } = watch(transport, { url: server.url, timeoutMs: 8000 });
+      await stalled;
+      vi.advanceTimersByTime(7999);
+      expect(seen.failure).toBeNull();
+      vi.advanceTimersByTime(1);
+      await done;
       expect(seen.failure?.kind).toBe('timeout');
       expect(seen.failure?.message).toMatch(message);
       expect(seen.failure?.bytesReceived).toBe(pieces.join('').length);
@@ -216,25 +241,33 @@ export function endingCases({ create }: SuiteContext): void {
       await server.close();
     });
 
-    test('it covers connecting, and it is over once the exchange is', async () => {
+    test('it covers connecting', async () => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       const silent = await scriptedServer(() => {});
-      const server = await scriptedServer(answering(`${ok}content-length: 2\r\n\r\nhi`));
       const transport = create();
-      const seen = await fetchOnce(transport, {
-        url: `https://127.0.0.1:${silent.port}/`,
-        timeoutMs: 30,
+      const { done } = watch(transport, { url: `https://127.0.0.1:${silent.port}/`, timeoutMs: 50 });
+      vi.advanceTimersByTime(50);
+      expect((await done).failure?.kind).toBe('timeout');
+      transport.close();
+      await silent.close();
+    });
+
+    test('it is over once the exchange is, also for the next one on the connection', async () => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      const server = await scriptedServer(async (peer) => {
+        await peer.request();
+        peer.write(`${ok}content-length: 2\r\n\r\nhi`);
+        await peer.request();
+        vi.advanceTimersByTime(60_000);
+        peer.write(`${ok}content-length: 2\r\n\r\nhi`);
       });
-      expect(seen.failure?.kind).toBe('timeout');
-      const first = await fetchOnce(transport, { url: server.url, timeoutMs: 20 });
-      const outlasted = await fetchOnce(transport, {
-        url: `https://127.0.0.1:${silent.port}/`,
-        timeoutMs: 40,
-      });
-      expect([first.failure, outlasted.failure?.kind]).toEqual([null, 'timeout']);
-      expect((await fetchOnce(transport, { url: server.url })).times?.connectionReused).toBe(true);
+      const transport = create();
+      await fetchOnce(transport, { url: server.url, timeoutMs: 50 });
+      const next = await fetchOnce(transport, { url: server.url });
+      expect(next).toMatchObject({ failure: null, times: { connectionReused: true } });
+      expect(vi.getTimerCount()).toBe(0);
       transport.close();
       await server.close();
-      await silent.close();
     });
 
     test('a limit beyond what timers take is as good as none', async () => {

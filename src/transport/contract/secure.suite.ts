@@ -85,6 +85,29 @@ export function secureCases({ create }: SuiteContext): void {
       await server.close();
     });
 
+    test('chunks and a body that lasts until the close are read', async () => {
+      const server = await scriptedServer(
+        async (peer) => {
+          await peer.request();
+          const ok = 'HTTP/1.1 200 OK\r\n';
+          const chunked = 'transfer-encoding: chunked\r\n\r\n3\r\nhel\r\n';
+          await peer.writePieces(
+            peer.number === 1 ? [ok + chunked, '2\r\nlo\r\n0\r', '\n\r\n'] : [ok, '\r\nhel', 'lo'],
+          );
+          peer.end();
+        },
+        { tls: true },
+      );
+      const transport = create({ insecure: true });
+      for (let i = 0; i < 2; i += 1) {
+        const seen = await fetchOnce(transport, { url: server.url });
+        expect([seen.failure, seen.body.toString()]).toEqual([null, 'hello']);
+      }
+      expect(server.connections()).toBe(2);
+      transport.close();
+      await server.close();
+    });
+
     test('https to a server without TLS, and http to one with it', async () => {
       const plain = await scriptedServer((peer) => peer.write('HTTP/1.1 400 Bad Request\r\n\r\n'));
       const secure = await scriptedServer(answering(hi), { tls: true });
