@@ -196,12 +196,29 @@ describe('stage metrics', () => {
     expect(stages['1']?.vllm_itls_ms).toEqual([]);
   });
 
-  test('say of each stage what it was, once, on the chunk after its end', async () => {
+  test('come with the chunks that end the text and the reply, and never without those of the text', async () => {
     const chunks = await chunksOf(await chat({ return_stage_metrics: true, stream: true }));
-    const seen = chunks.flatMap(({ metrics }) => Object.keys(metrics?.stage_metrics ?? {}));
-    expect(seen.sort()).toEqual(['0', '1', '2']);
+    const withStages = chunks.filter(({ metrics }) => metrics?.stage_metrics !== undefined);
     const textEnd = chunks.find(({ metrics }) => metrics?.final_output_type === 'text');
+    expect(withStages).toEqual([textEnd, chunks.at(-1)]);
     expect(textEnd?.metrics).toMatchObject({ num_tokens_in: promptTokens, num_tokens_out: 7, stage_id: 0 });
+    expect(Object.keys(textEnd?.metrics?.stage_metrics ?? {})).toEqual(['0']);
+    expect(Object.keys(chunks.at(-1)?.metrics?.stage_metrics ?? {})).toEqual(['0', '1', '2']);
+  });
+
+  test('come with the end of a reply that is speech alone', async () => {
+    const chunks = await chunksOf(
+      await chat({ return_stage_metrics: true, stream: true, modalities: ['audio'] }),
+    );
+    expect(Object.keys(chunks.at(-1)?.metrics?.stage_metrics ?? {})).toEqual(['0', '1', '2']);
+  });
+
+  test('wait for the text where the speech ends first', async () => {
+    const chunks = await chunksOf(await chat({ return_stage_metrics: true, stream: true, max_tokens: 3000 }));
+    const audioEnd = chunks.find(({ metrics }) => metrics?.final_output_type === 'audio');
+    expect(audioEnd?.metrics).toEqual({ stage_id: 2, final_output_type: 'audio' });
+    expect(Object.keys(chunks.at(-1)?.metrics?.stage_metrics ?? {})).toEqual(['0', '1', '2']);
+    expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('length');
   });
 
   test.each([{}, { return_stage_metrics: false }, { return_stage_metrics: 'no' }])(

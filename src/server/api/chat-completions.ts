@@ -9,8 +9,8 @@ import { startRun } from './start-run.ts';
 
 /** `POST /v1/chat/completions` */
 export function chatCompletionsRoute(app: FastifyInstance, context: ApiContext): void {
-  app.post('/v1/chat/completions', (request, reply) => {
-    const plan = planChat(request.body, context);
+  app.post('/v1/chat/completions', async (request, reply) => {
+    const plan = await planChat(request.body, context);
     const accepted = acceptRequest(context.truthLog, request, reply);
     reply.hijack();
     const identity = {

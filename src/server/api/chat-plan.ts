@@ -7,6 +7,7 @@ import {
 } from '../pipeline/pipeline-definition.ts';
 import type { ApiContext } from './api-context.ts';
 import { type AudioFormat, audioFormatOf } from './audio-encoding.ts';
+import { countPromptTokens } from './prompt-tokens.ts';
 import { checkContext, checkModel, checkSingleChoice, isTruthy, parseBody } from './request-body.ts';
 import { RequestError } from './request-error.ts';
 import { paramsOfStages } from './stage-params.ts';
@@ -50,15 +51,15 @@ function checkMediaUrl(url: string, param: string): void {
   );
 }
 
-function tokensOfMessage(message: ChatMessage, context: ApiContext, place: string): number {
+async function tokensOfMessage(message: ChatMessage, context: ApiContext, place: string): Promise<number> {
   const { content } = message;
   if (content === null || content === undefined) return 0;
-  if (typeof content === 'string') return context.countTokens(content);
+  if (typeof content === 'string') return countPromptTokens(content, context.countTokens);
   let tokens = 0;
   for (const [index, part] of content.entries()) {
     const param = `${place}.content.${index}`;
     if (part.type === 'text') {
-      tokens += context.countTokens(part.text);
+      tokens += await countPromptTokens(part.text, context.countTokens);
       continue;
     }
     if (context.pipeline.mediaPartTokens === null)
@@ -72,10 +73,13 @@ function tokensOfMessage(message: ChatMessage, context: ApiContext, place: strin
 }
 
 /** Tokens of the rendered prompt. */
-function countPrompt(messages: readonly ChatMessage[], context: ApiContext): number {
+async function countPrompt(messages: readonly ChatMessage[], context: ApiContext): Promise<number> {
   const { perMessage, generationPrompt } = context.pipeline.chatTemplateTokens;
-  const texts = messages.map((message, index) => tokensOfMessage(message, context, `messages.${index}`));
-  return texts.reduce((sum, tokens) => sum + tokens, 0) + perMessage * messages.length + generationPrompt;
+  let tokens = generationPrompt;
+  for (const [index, message] of messages.entries()) {
+    tokens += perMessage + (await tokensOfMessage(message, context, `messages.${index}`));
+  }
+  return tokens;
 }
 
 function limitOf(request: ChatRequest): number | null {
@@ -86,7 +90,7 @@ function limitOf(request: ChatRequest): number | null {
  * Reads a chat request.
  * @throws RequestError 400 for what is malformed or not supported, 404 for another model
  */
-export function planChat(body: unknown, context: ApiContext): ChatPlan {
+export async function planChat(body: unknown, context: ApiContext): Promise<ChatPlan> {
   const request = parseBody(chatRequestSchema, body);
   checkModel(request.model, context.servedModelName);
   checkSingleChoice('n', request.n);
@@ -94,7 +98,7 @@ export function planChat(body: unknown, context: ApiContext): ChatPlan {
   const audioFormat = audioFormatOf(request.audio?.format);
   const sampling = { ...request, max_tokens: limitOf(request) };
   const params = paramsOfStages(context.pipeline, sampling, request.sampling_params_list ?? null);
-  const promptTokens = countPrompt(request.messages, context);
+  const promptTokens = await countPrompt(request.messages, context);
   const comprehension = context.pipeline.stages.find((stage) => stage.isComprehension);
   const maxTokens = params[comprehension?.stageId ?? 0]?.maxTokens ?? null;
   checkContext(promptTokens, maxTokens, context.pipeline.maxModelLen);

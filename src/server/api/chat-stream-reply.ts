@@ -59,7 +59,7 @@ export class ChatStreamReply implements ReplySink {
     const payload =
       `${this.#head}{"index":0,"delta":{"content":"${asciiJsonText(output.text ?? '')}"},"logprobs":null,` +
       `"finish_reason":${this.#finishReason(output, requestFinished)}${end}}],${usage}"modality":"text"` +
-      `${this.#metrics(stage, output)}}`;
+      `${this.#metrics(stage, output, requestFinished)}}`;
     this.#stream.send('text', payload, { tokens: output.units });
   }
 
@@ -85,7 +85,7 @@ export class ChatStreamReply implements ReplySink {
     const payload =
       `${this.#head}{"index":0,"delta":{"role":"assistant","content":"${content}"},"logprobs":null,` +
       `"finish_reason":${this.#finishReason(output, requestFinished)}${facts}}],${this.#audioUsage}` +
-      `"modality":"audio"${this.#metrics(stage, output)}}`;
+      `"modality":"audio"${this.#metrics(stage, output, requestFinished)}}`;
     this.#stream.send('audio', payload, { samples });
   }
 
@@ -118,9 +118,10 @@ export class ChatStreamReply implements ReplySink {
     );
   }
 
-  #metrics(stage: StageDefinition, output: StageOutput): string {
+  #metrics(stage: StageDefinition, output: StageOutput, requestFinished: boolean): string {
     if (!this.#plan.returnStageMetrics) return '';
-    const metrics = outputMetrics(stage, output, this.#run(), this.#plan.promptTokens);
+    if (output.finishReason === null) return ',"metrics":{}';
+    const metrics = outputMetrics(stage, requestFinished, this.#run(), this.#plan.promptTokens);
     return `,"metrics":${asciiJson(metrics)}`;
   }
 }

@@ -10,9 +10,9 @@ import { startRun } from './start-run.ts';
 /** `POST /v1/completions`: the pipeline's text, whatever else it could say. */
 export function completionsRoute(app: FastifyInstance, context: ApiContext): void {
   const textStage = context.pipeline.stages.find(({ finalOutputType }) => finalOutputType === 'text');
-  app.post('/v1/completions', (request, reply) => {
+  app.post('/v1/completions', async (request, reply) => {
     if (textStage === undefined) throw new RequestError(503, 'This model has no text stage.');
-    const plan = planCompletion(request.body, context);
+    const plan = await planCompletion(request.body, context);
     const accepted = acceptRequest(context.truthLog, request, reply);
     reply.hijack();
     const identity = {

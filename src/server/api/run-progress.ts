@@ -1,34 +1,32 @@
 import type { ReplyMetrics, StageMetrics } from '../../protocol/stage-metrics.ts';
-import type { StageOutput } from '../engine/stage-engine.ts';
 import type { StageDefinition } from '../pipeline/pipeline-definition.ts';
 
 /** What a reply asks of the run behind it. */
 export type RunProgress = {
   completionTokens(): number;
-  takeFinishedSnapshots(): StageMetrics | null;
+  finishedSnapshots(): StageMetrics | null;
   allSnapshots(): StageMetrics;
 };
 
 /**
- * `metrics` of the chunk that carries an output: the snapshots of the stages that finished since the last chunk,
- * and, where this output is a stage's last, what that stage was.
+ * `metrics` of the chunk that carries a stage's last output: what that stage was, and the snapshots of the stages
+ * that have finished, or of all at the end of the reply. They wait for the text's own, since a client that sees
+ * those of other stages alone may take their tokens for the reply's.
  */
 export function outputMetrics(
   stage: StageDefinition,
-  output: StageOutput,
+  requestFinished: boolean,
   run: RunProgress,
   promptTokens: number,
 ): ReplyMetrics {
-  const finished = run.takeFinishedSnapshots();
-  if (finished === null) return {};
-  if (output.finishReason === null) return { stage_metrics: finished };
-  return finalMetrics(stage, finished, run, promptTokens);
+  const stages = requestFinished ? run.allSnapshots() : run.finishedSnapshots();
+  return finalMetrics(stage, stages, run, promptTokens);
 }
 
 /** `metrics` of a stage's end. */
 export function finalMetrics(
   stage: StageDefinition,
-  stageMetrics: StageMetrics,
+  stageMetrics: StageMetrics | null,
   run: RunProgress,
   promptTokens: number,
 ): ReplyMetrics {
@@ -38,6 +36,6 @@ export function finalMetrics(
       : {}),
     stage_id: stage.stageId,
     final_output_type: stage.finalOutputType,
-    stage_metrics: stageMetrics,
+    ...(stageMetrics === null ? {} : { stage_metrics: stageMetrics }),
   };
 }

@@ -28,12 +28,18 @@ export function startRun(
   };
   const onEnd = (): void => {
     replied = true;
-    if (run !== null) context.logLine?.(describeRun(accepted.id, acceptedMs, run.allSnapshots()));
+    if (run !== null) context.logLine?.(describeRun(accepted.id, acceptedMs, run));
   };
-  response.on('close', () => {
+  const onClose = (): void => {
     if (replied) return;
     truth.note('abort');
     run?.abort();
-  });
+  };
+  // The client may have left while its prompt was counted.
+  if (response.destroyed || response.closed) {
+    onClose();
+    return;
+  }
+  response.on('close', onClose);
   run = context.orchestrator.submit({ ...request, id, acceptedMs }, makeSink(progress, onEnd));
 }

@@ -52,8 +52,16 @@ export type PipelineRuntime = {
   readonly asyncChunk: boolean;
 };
 
-/** A hand-off from one stage of a request to another. */
-type HandOff = { readonly edge: Edge; readonly adapter: ChunkAdapter; readonly bytesPerUnit: number };
+/** A hand-off from one stage of a request to another, and the time spent on it. */
+type HandOff = {
+  readonly edge: Edge;
+  readonly adapter: ChunkAdapter;
+  readonly bytesPerUnit: number;
+  spentMs: number;
+};
+
+/** Time that a request spent on the way between two stages, ms. */
+export type HandOffTime = { readonly edge: Edge; readonly ms: number };
 
 /** A request in one stage. */
 type StageProgress = {
@@ -63,8 +71,13 @@ type StageProgress = {
   readonly handOffs: readonly HandOff[];
   readonly wanted: boolean;
   binding: StageBinding | null;
-  reported: boolean;
 };
+
+function snapshotsOf(stages: readonly StageProgress[]): StageMetrics {
+  return Object.fromEntries(
+    stages.map(({ stage, recorder }) => [String(stage.stageId), recorder.snapshot()]),
+  );
+}
 
 function chunkRule(stage: StageDefinition, request: PipelineRequest, asyncChunk: boolean): ChunkRule {
   if (!asyncChunk) return { kind: 'whole' };
@@ -123,22 +136,22 @@ export class PipelineRun {
     return text?.recorder.tokensOut ?? 0;
   }
 
-  /** Snapshots of the stages that finished since the last call; `null` = none. */
-  takeFinishedSnapshots(): StageMetrics | null {
-    let metrics: StageMetrics | null = null;
-    for (const progress of this.#stages) {
-      if (progress.reported || !progress.recorder.finished) continue;
-      progress.reported = true;
-      metrics ??= {};
-      metrics[String(progress.stage.stageId)] = progress.recorder.snapshot();
-    }
-    return metrics;
+  /** Snapshots of the stages that have finished, once the text's stage has; `null` before. */
+  finishedSnapshots(): StageMetrics | null {
+    const finished = this.#stages.filter(({ recorder }) => recorder.finished);
+    return finished.some(({ stage }) => stage.isComprehension) ? snapshotsOf(finished) : null;
   }
 
   /** Snapshots of all stages that ran; complete once the request has finished. */
   allSnapshots(): StageMetrics {
-    const ran = this.#stages.filter((progress) => progress.binding !== null);
-    return Object.fromEntries(ran.map(({ stage, recorder }) => [String(stage.stageId), recorder.snapshot()]));
+    return snapshotsOf(this.#stages.filter(({ binding }) => binding !== null));
+  }
+
+  /** Time spent between stages so far. */
+  handOffTimes(): HandOffTime[] {
+    return this.#stages.flatMap(({ handOffs }) =>
+      handOffs.map(({ edge, spentMs }) => ({ edge, ms: spentMs })),
+    );
   }
 
   #planStage(pool: StagePool, lastStageId: number): StageProgress {
@@ -154,7 +167,6 @@ export class PipelineRun {
       handOffs: outgoing.flatMap((edge) => this.#planHandOff(stage, edge)),
       wanted: finalStageIds.includes(stage.stageId),
       binding: null,
-      reported: false,
     };
   }
 
@@ -163,7 +175,7 @@ export class PipelineRun {
     if (consumer === undefined) return [];
     const rule = chunkRule(consumer, this.#request, this.#runtime.asyncChunk);
     const bytesPerUnit = producer.executionType === 'LLM_AR' ? producer.handOffBytesPerUnit : 0;
-    return [{ edge, adapter: new ChunkAdapter(rule), bytesPerUnit }];
+    return [{ edge, adapter: new ChunkAdapter(rule), bytesPerUnit, spentMs: 0 }];
   }
 
   #submit(progress: StageProgress): void {
@@ -206,16 +218,20 @@ export class PipelineRun {
     }
   }
 
-  #forward(progress: StageProgress, { edge, adapter, bytesPerUnit }: HandOff, output: StageOutput): void {
+  #forward(progress: StageProgress, handOff: HandOff, output: StageOutput): void {
+    const { edge, adapter, bytesPerUnit } = handOff;
     const chunkId = adapter.chunkCount;
     const chunk = adapter.push(output);
     if (chunk === null) return;
     const startMs = nowMs();
-    const { connector } = this.#runtime;
+    const { connector, asyncChunk } = this.#runtime;
     const { id } = this.#request;
     const metadata = connector.put(edge, id, `${edge.from}_${chunkId}`, chunk, chunk.units * bytesPerUnit);
     connector.get(edge, metadata, (received) => this.#deliver(edge, received));
-    progress.recorder.postprocessed(nowMs() - startMs);
+    const spentMs = nowMs() - startMs;
+    handOff.spentMs += spentMs;
+    // The conversion of a whole output for the next stage; chunks are handed on as they are.
+    if (!asyncChunk) progress.recorder.postprocessed(spentMs);
   }
 
   #deliver(edge: Edge, chunk: StageChunk | null): void {

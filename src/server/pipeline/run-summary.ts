@@ -1,20 +1,22 @@
 import { nowMs } from '../../foundation/clock.ts';
 import type { StageMetrics } from '../../protocol/stage-metrics.ts';
+import type { HandOffTime } from './pipeline-run.ts';
 
 function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(3)}s`;
 }
 
+/** What the line of a run is made of. */
+type SummarizedRun = { allSnapshots(): StageMetrics; handOffTimes(): HandOffTime[] };
+
 /**
  * One line that says where a request's time went.
  * @param acceptedMs when it was accepted, ms on the process's clock
  */
-export function describeRun(requestId: string, acceptedMs: number, metrics: StageMetrics): string {
-  const stages = Object.values(metrics);
+export function describeRun(requestId: string, acceptedMs: number, run: SummarizedRun): string {
+  const stages = Object.values(run.allSnapshots());
   const times = stages.map((stage) => `${stage.stage_id}:${seconds(stage.stage_gen_time_ms ?? 0)}`);
-  const handOffs = stages
-    .filter((stage) => (stage.postprocess_time_ms ?? 0) > 0)
-    .map((stage) => `${stage.stage_id}->=${(stage.postprocess_time_ms ?? 0).toFixed(2)}ms`);
+  const handOffs = run.handOffTimes().map(({ edge, ms }) => `${edge.from}->${edge.to}=${ms.toFixed(2)}ms`);
   return (
     `[OmniTiming] req=${requestId} total=${seconds(nowMs() - acceptedMs)} stages=[${times.join(',')}]` +
     ` transfers=[${handOffs.join(',')}]`

@@ -1,0 +1,61 @@
+import { fc, test } from '@fast-check/vitest';
+import { beforeAll, describe, expect } from 'vitest';
+import { carriedTokenizer } from '../../tokens/carried-tokenizer.ts';
+import { countPromptTokens, piecesOfPrompt } from './prompt-tokens.ts';
+
+let count: (text: string) => number;
+beforeAll(async () => {
+  const tokenizer = await carriedTokenizer();
+  count = (text) => tokenizer.count(text);
+});
+
+const words = fc.array(
+  fc.oneof(
+    fc.constantFrom(
+      'the',
+      'water',
+      'a',
+      "don't",
+      'x1',
+      '42',
+      '\n',
+      '  ',
+      'naïve',
+      '水',
+      '—',
+      '<|im_end|>',
+      'Ünder',
+    ),
+    fc.string({ maxLength: 8 }),
+  ),
+  { maxLength: 120 },
+);
+
+describe('a prompt counted in pieces', () => {
+  test.prop([words, fc.integer({ min: 1, max: 60 })])('has the tokens of the whole', (parts, mostChars) => {
+    const text = parts.join(' ');
+    const pieces = piecesOfPrompt(text, mostChars);
+    expect(pieces.join('')).toBe(text);
+    expect(pieces.reduce((sum, piece) => sum + count(piece), 0)).toBe(count(text));
+  });
+
+  test('is cut near the size that is asked for', () => {
+    const pieces = piecesOfPrompt('some words '.repeat(1000), 1024);
+    for (const piece of pieces) expect(piece.length).toBeLessThan(1024 + 12);
+    expect(pieces.length).toBeGreaterThan(9);
+  });
+
+  test('lets other work run in between', async () => {
+    let turns = 0;
+    const timer = setInterval(() => {}, 1000);
+    const other = setImmediate(function again() {
+      turns += 1;
+      if (turns < 100) setImmediate(again);
+    });
+    const text = 'some words '.repeat(1000);
+    expect(await countPromptTokens(text, count)).toBe(count(text));
+    clearImmediate(other);
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(5);
+  });
+});
