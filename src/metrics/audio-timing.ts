@@ -42,18 +42,18 @@ function continuityOf(events: EventLog, first: number, sampleRateHz: number | nu
   if (sampleRateHz === null || sampleRateHz <= 0) return null;
   const startMs = events.timesMs[first] ?? 0;
   let playableFrames = 0;
-  let underrunS = 0;
+  let underrunMs = 0;
   let lateChunks = 0;
   for (let i = first; i < events.kinds.length; i += 1) {
     if (events.kinds[i] !== eventKinds.audio) continue;
-    const lateS = ((events.timesMs[i] ?? 0) - startMs) / 1000 - playableFrames / sampleRateHz;
-    if (i > first && lateS > 0) {
+    const lateMs = (events.timesMs[i] ?? 0) - startMs - (playableFrames * 1000) / sampleRateHz;
+    if (i > first && lateMs > 0) {
       lateChunks += 1;
-      underrunS = Math.max(underrunS, lateS);
+      underrunMs = Math.max(underrunMs, lateMs);
     }
     const frames = events.frames[i] ?? -1;
     if (frames < 0) return null;
     playableFrames += frames;
   }
-  return { underrunS, lateChunks };
+  return { underrunS: underrunMs / 1000, lateChunks };
 }

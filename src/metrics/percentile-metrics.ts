@@ -24,7 +24,7 @@ function docOf(name: string): string {
   const selected = [...new Set(blocks)].filter((metric) => metric.selectedBy.includes(name));
   const ofReplies = selected
     .filter(({ kind }) => kind !== 'stage')
-    .map(({ label, title }) => `${label}, ${title}`);
+    .map(({ label, title }) => (label === title ? title : `${label}, ${title}`));
   const ofStages = selected.filter(({ kind }) => kind === 'stage').map(({ label }) => label);
   const stagePart = ofStages.length > 0 ? [`with --print-stage ${ofStages.join(', ')}`] : [];
   return [...ofReplies, ...stagePart].join('; ');

@@ -8,7 +8,7 @@ import type { RequestFigures } from './request-figures.ts';
 import type { RunFigures, RunPeaks } from './run-figures.ts';
 import { SampleColumn } from './sample-column.ts';
 import { SecondBuckets } from './second-buckets.ts';
-import { sharedArrivals } from './token-arrivals.ts';
+import { visitShared } from './token-arrivals.ts';
 
 /** Prompt length of a request: the server's word, else the client's; `null` = nobody counted. */
 export function inputTokensOf(record: RequestRecord): number | null {
@@ -29,7 +29,7 @@ export class RunTally {
     this.#isGood = goodputTest(run.goodput);
     const span = spanOf(measured, run);
     this.#buckets = span && new SecondBuckets(span.startMs, span.endMs);
-    this.#tokenPeak = span && new ExactTokenPeak(span.startMs);
+    this.#tokenPeak = span && new ExactTokenPeak(span.startMs, span.endMs);
     this.#sums = { ...nothing, run, durationS: durationOf(measured, run), ...outcomesOf(measured) };
     this.#sums.peaks = { ...nothing.peaks, concurrentExact: inFlightPeak(measured) };
     this.#sums.good = this.#isGood && 0;
@@ -85,8 +85,7 @@ export class RunTally {
     this.#buckets?.addRequest(startMs, endMs);
     if (firstTokenMs === null) return;
     this.#buckets?.addTokens(firstTokenMs, gapsMs);
-    const arrivals = sharedArrivals(record.events, outputTokens);
-    if (arrivals) this.#tokenPeak?.add(arrivals);
+    visitShared(record.events, outputTokens, (timeMs, tokens) => this.#tokenPeak?.add(timeMs, tokens));
   }
 }
 

@@ -1,4 +1,4 @@
-import { additions } from './result-additions.ts';
+import { additions, omniAdditions } from './result-additions.ts';
 import {
   aggregate,
   type EntrySource,
@@ -64,5 +64,6 @@ export const omniResult: readonly EntrySource[] = [
   requestStageMetrics,
   rpsChangeEvents,
   selectedStatistics,
+  ...omniAdditions,
   ...additions,
 ];

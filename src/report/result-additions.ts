@@ -9,7 +9,7 @@ import {
 } from './result-entries.ts';
 import { failures, queueStatistics, runFacts, selfMeasurement, stageReport } from './result-parts.ts';
 
-/** What both kinds of result say beyond the original, after its keys. */
+/** What results of both kinds say beyond the original, after its keys. */
 export const additions: readonly EntrySource[] = [
   failures,
   aggregate('aborted'),
@@ -18,6 +18,13 @@ export const additions: readonly EntrySource[] = [
   statistics('itl_per_token'),
   statistics('time_to_first_content'),
   queueStatistics,
+  runFacts,
+  aggregate('client_coalesced_events'),
+  selfMeasurement,
+];
+
+/** What results of `--omni` say besides. */
+export const omniAdditions: readonly EntrySource[] = [
   aggregate('audio_continuity_ok_rate'),
   listedStatistics('image_generation'),
   deviation('image_generation'),
@@ -32,7 +39,4 @@ export const additions: readonly EntrySource[] = [
   perRequestMetric('audio_underruns', 'audio_underrun'),
   perRequest('image_counts', ({ record: { outcome, image } }) => (outcome.ok ? (image?.count ?? 0) : 0)),
   perRequestMetric('video_rtfs', 'video_rtf'),
-  runFacts,
-  aggregate('client_coalesced_events'),
-  selfMeasurement,
 ];

@@ -1,6 +1,6 @@
 import type { SampleSummary } from '../foundation/statistics.ts';
 import { type DistributionKey, distributionMetric, type RunMetricKey } from '../metrics/catalogue.ts';
-import type { MetricUnit } from '../metrics/metric.ts';
+import type { MetricEntry, MetricUnit } from '../metrics/metric.ts';
 import type { RequestRow, RunSummary } from '../metrics/summary.ts';
 import { percentileName } from './report-lines.ts';
 
@@ -38,26 +38,29 @@ export function sampleCount(metric: DistributionKey): EntrySource {
 
 const suffixes: Partial<Record<MetricUnit, string>> = { ms: '_ms', s: '_s' };
 
-/** The stem of a metric's keys with its unit: `ttft_ms`, `audio_rtf`, `peak_memory_mb`. */
+/** A metric's key with its unit: `ttft_ms`, `audio_rtf`. */
+export function keyWithUnit({ key, unit }: Pick<MetricEntry, 'key' | 'unit'>): string {
+  return key + (suffixes[unit] ?? '');
+}
+
 function stemOf(metric: DistributionKey): string {
-  return metric + (suffixes[distributionMetric(metric).unit] ?? '');
+  return keyWithUnit(distributionMetric(metric));
 }
 
-/** Mean, median, deviation and a key for each percentile. */
-export function statisticsEntries(stem: string, sample: SampleSummary): readonly Entry[] {
-  return [
-    [`mean_${stem}`, finiteOrNull(sample.mean)],
-    [`median_${stem}`, finiteOrNull(sample.median)],
-    [`std_${stem}`, finiteOrNull(sample.std)],
-    ...sample.percentiles.map(([p, value]): Entry => [`p${percentileName(p)}_${stem}`, finiteOrNull(value)]),
-  ];
-}
-
-/** {@link statisticsEntries} of a metric; nothing where it was not observed. */
+/** Mean, median, deviation and a key for each percentile; nothing where the metric was not observed. */
 export function statistics(metric: DistributionKey): EntrySource {
   return ({ summary }) => {
     const sample = summary.distributions[metric];
-    return sample.count === 0 ? [] : statisticsEntries(stemOf(metric), sample);
+    const stem = stemOf(metric);
+    if (sample.count === 0) return [];
+    return [
+      [`mean_${stem}`, finiteOrNull(sample.mean)],
+      [`median_${stem}`, finiteOrNull(sample.median)],
+      [`std_${stem}`, finiteOrNull(sample.std)],
+      ...sample.percentiles.map(
+        ([p, value]): Entry => [`p${percentileName(p)}_${stem}`, finiteOrNull(value)],
+      ),
+    ];
   };
 }
 
@@ -69,9 +72,14 @@ export function listedStatistics(metric: DistributionKey): EntrySource {
     return [
       [`mean_${stem}`, finiteOrNull(sample.mean)],
       [`median_${stem}`, finiteOrNull(sample.median)],
-      [`percentiles_${stem}`, sample.percentiles.map(([p, value]) => [p, finiteOrNull(value)])],
+      [`percentiles_${stem}`, percentileList(sample)],
     ];
   };
+}
+
+/** `[[p, value], …]` */
+export function percentileList(sample: SampleSummary): readonly (readonly [number, number | null])[] {
+  return sample.percentiles.map(([p, value]) => [p, finiteOrNull(value)]);
 }
 
 /** The deviation that {@link listedStatistics} leaves out. */

@@ -1,14 +1,16 @@
-import { type DistributionKey, distributionMetric } from '../metrics/catalogue.ts';
+import { type DistributionKey, distributionMetric, stageMetrics } from '../metrics/catalogue.ts';
 import { isSelected } from '../metrics/percentile-metrics.ts';
+import { keysOf } from '../metrics/record-of.ts';
 import type { StageSummary } from '../metrics/summary.ts';
 import type { RequestRecord, StageSnapshot } from '../records/request-record.ts';
 import {
   type Entry,
   type EntrySource,
   finiteOrNull,
+  keyWithUnit,
+  percentileList,
   perRequest,
   statistics,
-  statisticsEntries,
 } from './result-entries.ts';
 
 /** Who, what and how much load: the keys before the results. */
@@ -121,17 +123,25 @@ export const stageReport: EntrySource = ({ summary: { stages } }) =>
   stages.length > 0 ? [['stages', stages.map(stageObject)]] : [];
 
 function stageObject(stage: StageSummary): Readonly<Record<string, unknown>> {
-  const distributions = Object.entries(stage.distributions)
-    .filter(([, sample]) => sample.count > 0)
-    .map(([key, sample]): Entry => {
-      const total = stage.totals[key as keyof StageSummary['totals']];
-      return [key, { ...Object.fromEntries(statisticsEntries('value', sample)), total, count: sample.count }];
-    });
+  const figures = keysOf(stageMetrics).flatMap((key): Entry[] => {
+    const sample = stage.distributions[key];
+    const { count, mean, median, std } = sample;
+    if (count === 0) return [];
+    const figure = {
+      count,
+      total: stage.totals[key],
+      mean,
+      median,
+      std,
+      percentiles: percentileList(sample),
+    };
+    return [[keyWithUnit(stageMetrics[key]), figure]];
+  });
   return {
     stage_id: stage.id,
     stage_name: stage.name,
     output: stage.stageClass,
-    ...Object.fromEntries(distributions),
+    ...Object.fromEntries(figures),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { SamplesMetric } from '../metric.ts';
-import { gapsPerToken, sharedArrivals } from '../token-arrivals.ts';
+import { splitOverTokens, visitShared } from '../token-arrivals.ts';
 
 const none = new Float64Array(0);
 
@@ -17,7 +17,11 @@ export const itlPerToken: SamplesMetric = {
   source: 'vLLM PRs #35471 and #46652',
   of: ({ record, run, outputTokens, tokenSpanMs }) => {
     if (run.endpoint.itl === 'token_split' || tokenSpanMs === null) return none;
-    const arrivals = sharedArrivals(record.events, outputTokens);
-    return arrivals ? gapsPerToken(arrivals) : none;
+    let total = 0;
+    visitShared(record.events, outputTokens, (_, tokens) => {
+      total += tokens;
+    });
+    if (total === 0) return none;
+    return splitOverTokens(total, (visit) => visitShared(record.events, outputTokens, visit)).gapsMs;
   },
 };

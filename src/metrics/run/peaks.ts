@@ -21,7 +21,7 @@ export const peakOutputTokensPerSExact: RunMetric = {
   unit: 'tokens/s',
   modality: 'text',
   better: 'higher',
-  doc: 'The most tokens that arrived within any one second, each message weighing its tokens (the reply’s total shared among its chunks where they were not counted). Only in the JSON.',
+  doc: 'The most tokens that arrived within any one second, each message weighing its tokens (the reply’s total shared among its chunks where they were not counted). The second may begin at any millisecond. Only in the JSON.',
   source: 'vLLM PRs #35471 and #46652',
   of: (run) => run.peaks.tokensPerSExact,
 };

@@ -22,7 +22,7 @@ export const failed: RunMetric = {
   unit: 'count',
   modality: 'any',
   better: 'lower',
-  doc: 'Measured requests that failed. They enter no other metric. Requests aborted by the user are counted apart.',
+  doc: 'Measured requests that failed. They enter no other metric but `max_concurrent_requests_exact`. Requests aborted by the user are counted apart.',
   source: '`vllm bench serve`; vLLM PR #26478',
   of: (run) => run.failed,
 };
