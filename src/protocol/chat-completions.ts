@@ -16,7 +16,6 @@ export const contentPartSchema = z.discriminatedUnion('type', [
     input_audio: z.looseObject({ data: z.string().min(1), format: z.string().optional() }),
   }),
 ]);
-export type ContentPart = z.infer<typeof contentPartSchema>;
 
 export const chatMessageSchema = z.looseObject({
   role: z.string().min(1),
@@ -51,7 +50,6 @@ export const chatRequestSchema = z.looseObject({
 export type ChatRequest = z.infer<typeof chatRequestSchema>;
 
 export const chatModalities = ['text', 'audio', 'image'] as const;
-export type ChatModality = (typeof chatModalities)[number];
 
 /** Facts of the audio in one chunk. */
 export const audioMetadataSchema = z.looseObject({
@@ -61,7 +59,6 @@ export const audioMetadataSchema = z.looseObject({
   frame_count: z.number().int(),
   channels: z.number().int(),
 });
-export type AudioMetadata = z.infer<typeof audioMetadataSchema>;
 
 /**
  * One SSE event of a streamed chat. Audio arrives as base64 in `delta.content` with `modality` "audio": a

@@ -26,7 +26,6 @@ export const streamOptionsSchema = z.looseObject({
   /** Send usage on every chunk; needs `include_usage`. */
   continuous_usage_stats: z.boolean().nullish(),
 });
-export type StreamOptions = z.infer<typeof streamOptionsSchema>;
 
 export const finishReasons = ['stop', 'length', 'tool_calls', 'abort'] as const;
 export type FinishReason = (typeof finishReasons)[number];

@@ -6,4 +6,3 @@ export const usageSchema = z.looseObject({
   total_tokens: z.number().int().nonnegative(),
   completion_tokens: z.number().int().nonnegative(),
 });
-export type Usage = z.infer<typeof usageSchema>;
