@@ -10,10 +10,7 @@ const shownGroups = 5;
  */
 export function renderFailureGroups(summary: RunSummary): string[] {
   const { failureGroups: groups, run } = summary;
-  const lines: string[] = [];
-  if (groups.length > 0 && run.completed === 0)
-    lines.push('All requests failed. This is likely due to a misconfiguration on the benchmark arguments.');
-  if (groups.length > 0) lines.push('Failed requests by cause:');
+  const lines: string[] = groups.length > 0 ? ['Failed requests by cause:'] : [];
   for (const group of groups.slice(0, shownGroups)) lines.push(`  ${groupLine(group)}`);
   const hidden = groups.slice(shownGroups);
   if (hidden.length > 0) {

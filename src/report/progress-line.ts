@@ -68,7 +68,11 @@ function clock(ms: number): string {
 
 function withError(line: string, { lastError }: ProgressState, columns: number): string {
   const room = columns - 1 - line.length - 1;
-  return lastError === null || room < 20 ? line : `${line} ${sanitizeForTerminal(lastError, room)}`;
+  if (lastError === null || room < 20) return line;
+  const shown = sanitizeForTerminal(lastError, room);
+  // Characters beyond ASCII may take two columns.
+  const isNarrow = /^[ -~…]*$/.test(shown);
+  return `${line} ${isNarrow ? shown : sanitizeForTerminal(lastError, Math.floor(room / 2))}`;
 }
 
 function cut(line: string, columns: number): string {

@@ -2,6 +2,7 @@ import { summarize } from '../../metrics/summarize.ts';
 import type { RequestRecord } from '../../records/request-record.ts';
 import type { RunFacts } from '../../records/run-facts.ts';
 import { renderFailureGroups } from '../../report/failure-groups.ts';
+import { renderReplyNotes } from '../../report/reply-notes.ts';
 import { renderTerminalReport } from '../../report/terminal-report.ts';
 import type { CommandIo } from './options.ts';
 import { type SaveOptions, saveResult } from './save-result.ts';
@@ -24,6 +25,7 @@ export function presentRun(
   }
   for (const line of renderTerminalReport(summary)) io.stdout(line);
   for (const line of renderFailureGroups(summary)) io.stdout(line);
+  for (const note of renderReplyNotes(summary)) io.stderr(`note: ${note}`);
   saveResult(summary, save, io);
   return completed;
 }
