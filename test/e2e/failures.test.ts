@@ -72,7 +72,7 @@ const expected: Record<string, { kind: string; status: number | null; proof: Reg
   empty: { kind: 'empty', status: 200, proof: /empty/ },
   toomany: { kind: 'http', status: 429, proof: /slow down/ },
   broken: { kind: 'http', status: 500, proof: /out of memory on device 0/ },
-  stall: { kind: 'timeout', status: 200, proof: /1(\.5)? ?s|timeout/i },
+  stall: { kind: 'timeout', status: 200, proof: /time limit of 1500 ms/ },
   garbage: { kind: 'malformed', status: 200, proof: /oops/ },
   html: { kind: 'content_type', status: 200, proof: /please sign in/ },
   hugeline: { kind: 'limit', status: 200, proof: /max-line-bytes/ },

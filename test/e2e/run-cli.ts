@@ -86,7 +86,7 @@ export type EmbeddedServer = { readonly url: string; readonly port: string; clos
 export async function startEmbeddedServer(args: readonly string[]): Promise<EmbeddedServer> {
   const port = args.includes('--port') ? [] : ['--port', '0'];
   const server = startCli(['serve', ...args, ...port]);
-  const [, url = ''] = await server.printed(/server ready: (http:\/\/[^\s]+)/);
+  const [, url = ''] = await server.printed(/(?:ready:|[Ll]istening on) (http:\/\/\S+)/);
   return {
     url,
     port: new URL(url).port,
