@@ -62,7 +62,7 @@ export const serveFlags = {
     kind: 'json',
     default: serveDefaults.stageOverrides,
     common: true,
-    doc: 'Laws and limits by stage id, e.g. {"0": {"stepMs": 10}}.',
+    doc: 'Laws and limits by stage id, e.g. {"0": {"step": {"nativeMs": 10}}}; docs/embedded-server.md lists them.',
   },
   'deploy-config': {
     group: 'Simulation',
