@@ -109,8 +109,8 @@ describe.each([
         }
         // Loose bounds: this machine may be busy with other tests. `npm run bench` measures the error itself.
         expect(Math.min(...errors)).toBeGreaterThan(-0.2);
-        expect(percentileOfSorted(sortedCopy(errors), 50)).toBeLessThan(3);
-        expect(percentileOfSorted(sortedCopy(firstErrors), 50)).toBeLessThan(10);
+        expect(percentileOfSorted(sortedCopy(errors), 50)).toBeLessThan(10);
+        expect(percentileOfSorted(sortedCopy(firstErrors), 50)).toBeLessThan(50);
         expect(readJson(join(dir, 'result.json'))).toMatchObject({
           completed: 256,
           failed: 0,
