@@ -8,13 +8,33 @@ export class Interrupts {
   constructor(io: CommandIo) {
     io.onInterrupt(() => {
       this.count += 1;
-      for (const handler of this.#handlers) handler(this.count);
+      for (const handler of [...this.#handlers]) handler(this.count);
     });
   }
 
-  /** @returns a function that takes the handler back */
+  /**
+   * Calls the handler at every Ctrl-C, and at once where one came already: none may fall between two steps of a run.
+   * @returns a function that takes the handler back
+   */
   listen(handler: (count: number) => void): () => void {
     this.#handlers.add(handler);
+    if (this.count > 0) handler(this.count);
     return () => this.#handlers.delete(handler);
+  }
+
+  /** The result of `work`, or `null` when a further Ctrl-C comes first: what can't be cancelled is not waited for. */
+  async race<T>(work: Promise<T>): Promise<T | null> {
+    const before = this.count;
+    let forget = (): void => {};
+    const left = new Promise<null>((resolve) => {
+      forget = this.listen((count) => {
+        if (count > before) resolve(null);
+      });
+    });
+    try {
+      return await Promise.race([work, left]);
+    } finally {
+      forget();
+    }
   }
 }

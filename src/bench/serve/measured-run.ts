@@ -15,7 +15,7 @@ import type { Tokenizer } from '../../tokens/tokenizer.ts';
 import { finishRecord } from './finish-record.ts';
 import type { Interrupts } from './interrupts.ts';
 import type { BenchServeOptions, CommandIo } from './options.ts';
-import { startProbes } from './probes.ts';
+import { type Probes, startProbes } from './probes.ts';
 import { ProgressDisplay } from './progress-display.ts';
 import { localIso, rpsChangeEvents, selfMeasurement } from './run-facts.ts';
 import type { RunFolder } from './run-folder.ts';
@@ -104,16 +104,14 @@ export class MeasuredRun {
   }
 
   /** Waits, but not for a user who wants to leave. */
-  pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const forget = this.interrupts.listen(end);
-      const timer = setTimeout(end, ms);
-      function end(): void {
-        clearTimeout(timer);
-        forget();
-        resolve();
-      }
-    });
+  async pause(ms: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    await this.interrupts.race(
+      new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, ms);
+      }),
+    );
+    clearTimeout(timer);
   }
 
   /** The measured part: every request at its due time, probes beside it, progress on the terminal. */
@@ -146,12 +144,12 @@ export class MeasuredRun {
     };
     this.#folder.describe(begun);
     progress.start(() => phase.state());
-    const forget = this.#obeyInterrupts(phase);
+    const forget = this.#obeyInterrupts(phase, probes);
     const end = await phase.done;
-    forget();
     const cpu = process.cpuUsage(cpuBefore);
     const health = await this.#conductor.finishWatch();
     const probed = await probes.finish();
+    forget();
     await Promise.all(pending);
     progress.finish();
     records.sort((a, b) => a.index - b.index);
@@ -176,15 +174,20 @@ export class MeasuredRun {
   }
 
   /** First Ctrl-C: nothing more is sent, open requests get a moment. Second: they are aborted. */
-  #obeyInterrupts(phase: RunningPhase): () => void {
+  #obeyInterrupts(phase: RunningPhase, probes: Probes): () => void {
     let timer: NodeJS.Timeout | undefined;
-    const abort = (): void => this.#conductor.abort();
+    const abort = (): void => {
+      this.#conductor.abort();
+      probes.abort();
+    };
     const forget = this.interrupts.listen((count) => {
       phase.stop();
+      probes.stop();
       if (count > 1) abort();
       else {
+        const open = phase.state().inFlight + probes.inFlight();
         this.io.stderr(
-          `Interrupted: nothing more is sent; waiting up to ${graceMs / 1000} s for ${phase.state().inFlight} open requests (Ctrl-C again aborts them).`,
+          `Interrupted: nothing more is sent; waiting up to ${graceMs / 1000} s for ${open} open requests (Ctrl-C again aborts them).`,
         );
         timer = setTimeout(abort, graceMs);
       }

@@ -9,16 +9,16 @@ import { type SaveOptions, saveResult } from './save-result.ts';
 
 /**
  * Prints a run's report, and saves its result where asked; the one way from records to what people see.
- * @returns how many measured requests succeeded
+ * @returns whether every request that came to an end of its own has failed
  */
 export function presentRun(
   run: { readonly facts: RunFacts; readonly records: readonly RequestRecord[] },
   save: SaveOptions,
   io: CommandIo,
-): number {
+): { readonly allFailed: boolean } {
   const summary = summarize(run.records, run.facts);
-  const completed = summary.run.completed ?? 0;
-  if (completed === 0 && run.records.some((record) => record.role === 'measured')) {
+  const allFailed = summary.run.completed === 0 && summary.failed.length > 0;
+  if (allFailed) {
     io.stderr(
       'warning: All requests failed. This is likely due to a misconfiguration on the benchmark arguments.',
     );
@@ -27,5 +27,5 @@ export function presentRun(
   for (const line of renderFailureGroups(summary)) io.stdout(line);
   for (const note of renderReplyNotes(summary)) io.stderr(`note: ${note}`);
   saveResult(summary, save, io);
-  return completed;
+  return { allFailed };
 }

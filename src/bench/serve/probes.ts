@@ -9,9 +9,17 @@ const horizonS = 6 * 3600;
 const mostProbes = 200_000;
 
 export type Probes = {
+  /** Probes under way. */
+  inFlight(): number;
+  /** Sends no more probes; open ones go on. */
+  stop(): void;
+  /** Aborts the open ones. */
+  abort(): void;
   /** Sends no more probes and waits for the open ones. */
   finish(): Promise<readonly RequestRecord[]>;
 };
+
+const noProbes: Probes = { inFlight: () => 0, stop: () => {}, abort: () => {}, finish: async () => [] };
 
 /**
  * Sends a tiny request at a fixed rate beside the load, to see what a bystander sees. Probes have a thread and
@@ -23,7 +31,7 @@ export async function startProbes(
   conductorOptions: ConductorOptions,
   complete: (raw: RawRecord, into: RequestRecord[]) => Promise<void>,
 ): Promise<Probes> {
-  if (options.probeRequestRate <= 0) return { finish: async () => [] };
+  if (options.probeRequestRate <= 0) return noProbes;
   const conductor = await Conductor.start({ ...conductorOptions, threads: 1 });
   const count = Math.min(mostProbes, Math.ceil(horizonS * options.probeRequestRate));
   const records: RequestRecord[] = [];
@@ -37,6 +45,9 @@ export async function startProbes(
     onRecord: (raw) => pending.push(complete(raw, records)),
   });
   return {
+    inFlight: () => phase.state().inFlight,
+    stop: () => phase.stop(),
+    abort: () => conductor.abort(),
     finish: async () => {
       phase.stop();
       await phase.done;

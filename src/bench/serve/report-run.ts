@@ -18,8 +18,8 @@ export async function reportRun(
     io.stderr(
       `note: this run was cut off; the report covers the ${records.length} requests that had finished.`,
     );
-  const completed = presentRun({ facts: overridden(facts, overrides), records }, overrides, io);
-  return { exitCode: completed === 0 && records.length > 0 ? 1 : 0 };
+  const { allFailed } = presentRun({ facts: overridden(facts, overrides), records }, overrides, io);
+  return { exitCode: allFailed ? 1 : 0 };
 }
 
 function overridden(facts: RunFacts, overrides: ReportOverrides): RunFacts {

@@ -54,8 +54,8 @@ export async function runBenchServe(
   const interrupts = new Interrupts(io);
   const calls = new ServerCalls(options);
   try {
-    const run = await prepareRun(options, calls, io);
-    if (interrupts.count > 0) return { exitCode: 130 };
+    const run = await interrupts.race(prepareRun(options, calls, io));
+    if (run === null || interrupts.count > 0) return { exitCode: 130 };
     return await measure(run, options, { io, interrupts, calls });
   } finally {
     await calls.close();
@@ -152,7 +152,8 @@ async function measure(
     await warmUp(run.warmups, options, measured);
     if (interrupts.count > 0) return folder.abandon(130);
     io.stdout('Starting main benchmark run...');
-    await startProfiler(options, tools);
+    await interrupts.race(startProfiler(options, tools));
+    if (interrupts.count > 0) return folder.abandon(130);
     const pacer = scheduleOf(options, run.requests.length);
     for (const line of trafficBanner(options)) io.stdout(line);
     const { records, facts: finished } = await measured.run(
@@ -161,7 +162,7 @@ async function measure(
       dueTimes(pacer, run.requests.length),
     );
     const exitCode = present(finished, records, { options, folder, interrupts, io });
-    await stopProfiler(options, tools);
+    await interrupts.race(stopProfiler(options, tools));
     return { exitCode };
   } catch (error) {
     folder.keep();
@@ -198,8 +199,8 @@ function present(
   tools: { options: BenchServeOptions; folder: RunFolder; interrupts: Interrupts; io: CommandIo },
 ): number {
   const { options, folder, interrupts, io } = tools;
-  const completed = presentRun({ facts, records }, options, io);
-  const exitCode = interrupts.count > 0 ? 130 : completed === 0 && records.length > 0 ? 1 : 0;
+  const { allFailed } = presentRun({ facts, records }, options, io);
+  const exitCode = interrupts.count > 0 ? 130 : allFailed ? 1 : 0;
   folder.end(exitCode);
   return exitCode;
 }
