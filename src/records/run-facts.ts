@@ -15,7 +15,7 @@ export type SelfMeasurement = {
   readonly loadThreads: number;
   readonly transport: string;
   readonly arrivalClock: string;
-  /** Actual send minus intended time of requests that did not wait for a slot, ms. */
+  /** Send minus the moment at which the request was due and had a free slot, ms. */
   readonly sendLagP50Ms: number | null;
   readonly sendLagP99Ms: number | null;
   readonly sendLagMaxMs: number | null;

@@ -115,34 +115,22 @@ export function selfMeasurement(
 }
 
 /**
- * How late requests left although a slot was free when they were due. A request that found all slots taken says
- * nothing of the client's punctuality; its wait is `client_queue_time`.
+ * How late requests left: from the moment at which each was both due and had a slot, ms. Slots are granted in order, so
+ * with a cap of C the k-th to be admitted has its slot once k − C requests have ended (k from 1). What it waited for
+ * others before that is the server's doing and stands in `client_queue_time`.
  */
 export function sendLagsMs(records: readonly RequestRecord[], maxConcurrency: number | null): number[] {
-  const admitted = sortedCopy(
-    records.map((record) => record.admittedMs ?? Number.NaN).filter((ms) => !Number.isNaN(ms)),
-  );
-  const ended = sortedCopy(
-    records.map((record) => record.attempts.at(-1)?.endMs ?? Number.NaN).filter((ms) => !Number.isNaN(ms)),
-  );
-  const lags: number[] = [];
-  for (const { attempts, intendedMs } of records) {
-    const first = attempts[0];
-    if (!first || intendedMs === null) continue;
-    const busy = countUpTo(admitted, intendedMs) - countUpTo(ended, intendedMs);
-    if (maxConcurrency === null || busy < maxConcurrency) lags.push(first.sendMs - intendedMs);
-  }
-  return lags;
-}
-
-/** How many entries of an ascending list are ≤ `limit`. */
-function countUpTo(sorted: Float64Array, limit: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((sorted[middle] as number) <= limit) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  const sent = records
+    .flatMap(({ attempts, intendedMs, admittedMs }) => {
+      const [first] = attempts;
+      const last = attempts.at(-1);
+      if (!first || !last || intendedMs === null || admittedMs === null) return [];
+      return [{ intendedMs, admittedMs, sendMs: first.sendMs, endMs: last.endMs }];
+    })
+    .sort((a, b) => a.admittedMs - b.admittedMs);
+  const endsMs = sortedCopy(sent.map(({ endMs }) => endMs));
+  return sent.map(({ intendedMs, sendMs }, order) => {
+    const slotMs = maxConcurrency === null ? undefined : endsMs[order - maxConcurrency];
+    return sendMs - Math.max(intendedMs, slotMs ?? intendedMs);
+  });
 }
