@@ -154,6 +154,7 @@ export class SimAutoregressiveSequence implements StageSequence, ScheduledTask {
         units: 1,
         text,
         audio: null,
+        artifact: null,
         stepMs,
         finishReason: last ? (stopReason !== null ? 'stop' : this.#planned.reason) : null,
         stopReason,

@@ -69,6 +69,7 @@ class GenerationSequence implements StageSequence, ScheduledTask {
         units: samples,
         text: null,
         audio: simulatedSpeech(samples, this.#stage.options.laws.speech.sampleRateHz),
+        artifact: null,
         stepMs: 0,
         finishReason: chunk.final ? 'stop' : null,
         stopReason: null,

@@ -70,31 +70,76 @@ export type GenerationLaws = {
   readonly batchSlope: BatchSlope;
 };
 
-export type StageLaws = AutoregressiveLaws | GenerationLaws;
+/** How long the work on images or a video takes. */
+export type DenoiseLaw = {
+  /** One step for `refPixels` pixels of one request alone, all frames together, ms. */
+  readonly msPerStep: number;
+  /** Pixels that `msPerStep` holds for: width · height · frames. */
+  readonly refPixels: number;
+  /** A step grows with (pixels / refPixels) to this power. */
+  readonly exponent: number;
+  /** Relative standard deviation of a request's steps together. */
+  readonly sd: number;
+};
 
-/** Multiplies all durations of a stage's laws; counts stay. 0.1 is ten times faster. */
-export function scaleLaws(laws: AutoregressiveLaws, timeScale: number): AutoregressiveLaws;
-export function scaleLaws(laws: GenerationLaws, timeScale: number): GenerationLaws;
-export function scaleLaws(laws: StageLaws, timeScale: number): StageLaws {
-  if (laws.kind === 'generation') {
-    const { firstMs, baseMs, perFrameMs } = laws.decode;
-    const decode = {
-      firstMs: firstMs * timeScale,
-      baseMs: baseMs * timeScale,
-      perFrameMs: perFrameMs * timeScale,
-    };
-    return { ...laws, decode };
-  }
+/** Memory of a diffusion worker, MB. */
+export type PeakMemoryLaw = {
+  readonly baseMb: number;
+  /** Added per million pixels beyond `refPixels`; negative differences count nothing. */
+  readonly perMegapixelMb: number;
+  /** Standard deviation, MB. */
+  readonly sdMb: number;
+};
+
+export type DiffusionLaws = {
+  readonly kind: 'diffusion';
+  readonly denoise: DenoiseLaw;
+  /** Once per request: text encoding and decoding, ms for `refPixels` pixels. */
+  readonly encodeMs: number;
+  readonly decodeMs: number;
+  /** From the stage's last work until its output is handed over (transfer, encoding), ms; not stage time. */
+  readonly overheadMs: number;
+  readonly peakMemory: PeakMemoryLaw;
+  /** Growth of a step per further request that shares it. */
+  readonly batchSlope: BatchSlope;
+};
+
+export type PoolingLaws = {
+  readonly kind: 'pooling';
+  /** One forward: ms, and ms per prompt token; `sd` relative. */
+  readonly ttft: FirstOutputLaw;
+  readonly batchSlope: BatchSlope;
+};
+
+export type StageLaws = AutoregressiveLaws | GenerationLaws | DiffusionLaws | PoolingLaws;
+
+function scaledFirstOutput(ttft: FirstOutputLaw, timeScale: number): FirstOutputLaw {
+  return {
+    ...ttft,
+    baseMs: ttft.baseMs * timeScale,
+    perInputTokenMs: ttft.perInputTokenMs * timeScale,
+  };
+}
+
+/** Multiplies all durations of a stage's laws; counts and memory stay. 0.1 is ten times faster. */
+export function scaleAutoregressiveLaws(laws: AutoregressiveLaws, timeScale: number): AutoregressiveLaws {
   const { ttft, step } = laws;
   return {
     ...laws,
-    ttft: {
-      ...ttft,
-      baseMs: ttft.baseMs * timeScale,
-      perInputTokenMs: ttft.perInputTokenMs * timeScale,
-    },
+    ttft: scaledFirstOutput(ttft, timeScale),
     step: { ...step, nativeMs: step.nativeMs * timeScale },
   };
+}
+
+/** See {@link scaleAutoregressiveLaws}. */
+export function scaleGenerationLaws(laws: GenerationLaws, timeScale: number): GenerationLaws {
+  const { firstMs, baseMs, perFrameMs } = laws.decode;
+  const decode = {
+    firstMs: firstMs * timeScale,
+    baseMs: baseMs * timeScale,
+    perFrameMs: perFrameMs * timeScale,
+  };
+  return { ...laws, decode };
 }
 
 /** Never faster than a tenth of the law, however wide its noise is set. */

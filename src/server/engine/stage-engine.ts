@@ -1,17 +1,21 @@
-import type { FinishReason } from '../../protocol/sampling.ts';
+import type { FinishReason, StageSampling } from '../../protocol/sampling.ts';
+import type { PcmAudio } from './pcm-audio.ts';
+import type { StageArtifact } from './stage-artifact.ts';
+import type { RequestSource, StageTask } from './stage-task.ts';
 
-/** Mono 16-bit little-endian PCM. Several outputs may share one buffer, which nobody may write to. */
-export type PcmAudio = { readonly samples: number; readonly sampleRateHz: number; readonly pcm: Buffer };
+export type { PcmAudio } from './pcm-audio.ts';
 
 /** What a stage produced at one moment. */
 export type StageOutput = {
   /** When it was due by the engine's own schedule, ms on the scheduler's clock; never after it was emitted. */
   readonly dueMs: number;
-  /** Tokens of an AR stage (codec frames of a talker), PCM samples of a vocoder. */
+  /** Tokens of an AR stage (codec frames of a talker), PCM samples of a vocoder, images, videos, vectors. */
   readonly units: number;
   /** New text; `null` = not a text stage. */
   readonly text: string | null;
   readonly audio: PcmAudio | null;
+  /** Images, a video, a vector or a score; `null` = none in this output. */
+  readonly artifact: StageArtifact | null;
   /** Mean time between this producer's outputs at its present load, ms; 0 = not a steady producer. */
   readonly stepMs: number;
   /** Set on the last output of the request in this stage, `null` before. */
@@ -37,6 +41,8 @@ export type StageParams = {
   readonly minTokens: number;
   readonly ignoreEos: boolean;
   readonly stop: readonly string[];
+  /** All sampling fields of the request for this stage, for an engine that hands them on; absent = none. */
+  readonly sampling?: StageSampling;
 };
 
 /** A request as one stage sees it. */
@@ -48,6 +54,9 @@ export type StageRequest = {
   readonly acceptedMs: number;
   readonly promptTokens: number;
   readonly params: StageParams;
+  readonly task: StageTask;
+  /** `null` = not kept: no engine of the pipeline hands requests on. */
+  readonly source: RequestSource | null;
   /** Fed by the stage before it; otherwise it starts from the prompt. */
   readonly hasUpstream: boolean;
   /** The whole upstream output comes as one chunk, not as it is produced. */
@@ -55,11 +64,27 @@ export type StageRequest = {
 };
 
 /** Why a stage gave up on one request; others are not concerned. */
-export type StageFailure = { readonly message: string; readonly status: number };
+export type StageFailure = {
+  readonly message: string;
+  /** HTTP status that it comes to. */
+  readonly status: number;
+  /** `error.type` of the reply; absent = that of the status. */
+  readonly type?: string;
+};
+
+/** How far a stage is that takes long and gives its output at the end. */
+export type StageProgress = {
+  /** Selected by the scheduler: work has begun. Before that the request is queued. */
+  readonly state: 'in_progress';
+  /** 0 to 100, never falling. */
+  readonly percent: number;
+};
 
 /** Told of a request's progress in a stage; never from inside `submit`, `feed` or `abort`. */
 export type StageListener = {
   onOutput(output: StageOutput, nowMs: number): void;
+  /** Told by diffusion stages: once when work begins, and after denoising steps. */
+  onProgress(progress: StageProgress): void;
   onFailure(failure: StageFailure): void;
 };
 

@@ -23,6 +23,9 @@ export const qwen3Omni: PipelineDefinition = {
   // A published run of 2,500-token prompts counts 2,512: five around a message, seven that open the reply.
   chatTemplateTokens: { perMessage: 5, generationPrompt: 7 },
   mediaPartTokens: 256,
+  capabilities: ['chat', 'completions', 'realtime'],
+  limitMmPerPrompt: { image: null, audio: null, video: null },
+  voices: null,
   stages: [
     {
       stageId: 0,

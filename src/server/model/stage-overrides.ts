@@ -192,9 +192,9 @@ export function overrideStages(
     for (const key of unused) {
       notices.push(`--stage-overrides: stage ${stage.stageId}: ${key} has no effect on a simulated engine.`);
     }
-    return stage.executionType === 'LLM_AR'
-      ? overrideAutoregressive(stage, laws)
-      : overrideGeneration(stage, laws);
+    if (stage.executionType === 'LLM_AR') return overrideAutoregressive(stage, laws);
+    if (stage.executionType === 'LLM_GENERATION') return overrideGeneration(stage, laws);
+    return stage;
   });
   return { pipeline: { ...pipeline, stages }, notices };
 }

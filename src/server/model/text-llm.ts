@@ -19,6 +19,9 @@ export const textLlm: PipelineDefinition = {
   maxModelLen: 32768,
   chatTemplateTokens: { perMessage: 5, generationPrompt: 3 },
   mediaPartTokens: null,
+  capabilities: ['chat', 'completions'],
+  limitMmPerPrompt: { image: 0, audio: 0, video: 0 },
+  voices: null,
   stages: [
     {
       stageId: 0,

@@ -9,6 +9,7 @@ function frames(count: number): StageOutput[] {
     units: 1,
     text: null,
     audio: null,
+    artifact: null,
     stepMs: 10,
     finishReason: index === count - 1 ? 'stop' : null,
     stopReason: null,

@@ -1,7 +1,7 @@
 import type { Scheduler } from '../engine/scheduler.ts';
 import { simAutoregressiveEngine } from '../engine/sim-autoregressive-engine.ts';
 import { simGenerationEngine } from '../engine/sim-generation-engine.ts';
-import { scaleLaws } from '../engine/sim-laws.ts';
+import { scaleAutoregressiveLaws, scaleGenerationLaws } from '../engine/sim-laws.ts';
 import type { StageEngine } from '../engine/stage-engine.ts';
 import { inProcessConnector } from './in-process-connector.ts';
 import type { PipelineDefinition, StageDefinition } from './pipeline-definition.ts';
@@ -18,11 +18,13 @@ export type RuntimeOptions = {
 
 function createEngine(stage: StageDefinition, { scheduler, timeScale, seed }: RuntimeOptions): StageEngine {
   if (stage.executionType === 'LLM_GENERATION') {
-    const laws = scaleLaws(stage.laws, timeScale);
+    const laws = scaleGenerationLaws(stage.laws, timeScale);
     return simGenerationEngine({ laws, maxNumSeqs: stage.maxNumSeqs, scheduler });
   }
+  if (stage.executionType !== 'LLM_AR')
+    throw new Error(`Stage ${stage.stageId}: no engine for ${stage.executionType}`);
   return simAutoregressiveEngine({
-    laws: scaleLaws(stage.laws, timeScale),
+    laws: scaleAutoregressiveLaws(stage.laws, timeScale),
     maxNumSeqs: stage.maxNumSeqs,
     defaultMaxTokens: stage.defaultMaxTokens,
     naturalTokens: stage.naturalTokens,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { simAutoregressiveEngine } from '../engine/sim-autoregressive-engine.ts';
 import type { StageEngine } from '../engine/stage-engine.ts';
+import { chatTask } from '../engine/stage-task.ts';
 import { virtualScheduler } from '../engine/virtual-scheduler.ts';
 import { qwen3Omni } from '../model/qwen3-omni.ts';
 import { overrideStages } from '../model/stage-overrides.ts';
@@ -164,10 +165,12 @@ describe('a stage pool', () => {
     acceptedMs: 0,
     promptTokens: 1,
     params: { maxTokens: 2, minTokens: 0, ignoreEos: true, stop: [] },
+    task: chatTask,
+    source: null,
     hasUpstream: false,
     fullPayload: false,
   };
-  const listener = { onOutput: () => {}, onFailure: () => {} };
+  const listener = { onOutput: () => {}, onProgress: () => {}, onFailure: () => {} };
 
   test('gives requests to its live replicas in turn', () => {
     const pool = new StagePool(stage, [engine(() => true), engine(() => false), engine(() => true)]);

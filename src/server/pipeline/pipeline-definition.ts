@@ -1,8 +1,35 @@
 import type { OutputUnitType } from '../../protocol/stage-metrics.ts';
-import type { AutoregressiveLaws, GenerationLaws } from '../engine/sim-laws.ts';
+import type { AutoregressiveLaws, DiffusionLaws, GenerationLaws, PoolingLaws } from '../engine/sim-laws.ts';
 
-/** What a client sees of a stage. */
-export type FinalOutputType = 'text' | 'audio';
+/** What a client sees of a stage. `pooling` is a vector or a score. */
+export type FinalOutputType = 'text' | 'audio' | 'image' | 'video' | 'latent' | 'pooling';
+
+/** What a model is for: the routes that answer for it. */
+export type Capability =
+  | 'chat'
+  | 'completions'
+  | 'speech'
+  | 'images'
+  | 'edits'
+  | 'videos'
+  | 'embeddings'
+  | 'rerank'
+  | 'transcriptions'
+  | 'realtime';
+
+/** Most media parts of each kind in one prompt; `null` = no limit. */
+export type MediaLimits = {
+  readonly image: number | null;
+  readonly audio: number | null;
+  readonly video: number | null;
+};
+
+/** What a speech model can say of its voices. */
+export type VoiceFacts = {
+  /** Lower case, sorted. */
+  readonly voices: readonly string[];
+  readonly defaultVoice: string;
+};
 
 type StageBase = {
   /** Position in the pipeline, from 0. */
@@ -37,7 +64,33 @@ export type GenerationStage = StageBase & {
   readonly laws: GenerationLaws;
 };
 
-export type StageDefinition = AutoregressiveStage | GenerationStage;
+/** What a diffusion stage makes where the request does not say. */
+export type DiffusionDefaults = {
+  readonly widthPx: number;
+  readonly heightPx: number;
+  readonly numInferenceSteps: number;
+  /** Of a video; 1 for images. */
+  readonly numFrames: number;
+  /** Frames per second of a video. */
+  readonly fps: number;
+};
+
+/** A stage that denoises images or videos. */
+export type DiffusionStage = StageBase & {
+  readonly executionType: 'DIFFUSION';
+  readonly defaults: DiffusionDefaults;
+  readonly laws: DiffusionLaws;
+};
+
+/** A stage that makes a vector or a score from a prompt in one forward. */
+export type PoolingStage = StageBase & {
+  readonly executionType: 'LLM_POOLING';
+  /** Length of its vectors. */
+  readonly dimensions: number;
+  readonly laws: PoolingLaws;
+};
+
+export type StageDefinition = AutoregressiveStage | GenerationStage | DiffusionStage | PoolingStage;
 
 /** Tokens that the chat template adds around the messages' texts. */
 export type ChatTemplateTokens = { readonly perMessage: number; readonly generationPrompt: number };
@@ -54,6 +107,11 @@ export type PipelineDefinition = {
   readonly chatTemplateTokens: ChatTemplateTokens;
   /** Prompt tokens of one media part, whose content no simulated engine reads; `null` = the model takes none. */
   readonly mediaPartTokens: number | null;
+  /** Routes that answer for it; another answers 400 or 503. */
+  readonly capabilities: readonly Capability[];
+  readonly limitMmPerPrompt: MediaLimits;
+  /** `null` = it has no voices to choose from. */
+  readonly voices: VoiceFacts | null;
   readonly stages: readonly StageDefinition[];
 };
 

@@ -8,7 +8,9 @@ import type {
   StageListener,
   StageOutput,
   StageParams,
+  StageProgress as StageProgressReport,
 } from '../engine/stage-engine.ts';
+import { chatTask, type RequestSource, type StageTask } from '../engine/stage-task.ts';
 import { ChunkAdapter, type ChunkRule } from './chunk-adapter.ts';
 import type { Connector, Edge } from './connector.ts';
 import type { StageDefinition } from './pipeline-definition.ts';
@@ -30,12 +32,18 @@ export type PipelineRequest = {
   readonly initialChunkFrames: number | null;
   /** Keep the gaps between outputs for the stage metrics. */
   readonly keepGaps: boolean;
+  /** Absent = text, and speech after it. */
+  readonly task?: StageTask;
+  /** Absent = not kept. */
+  readonly source?: RequestSource;
 };
 
 /** Where the outputs of a request's final stages go. */
 export type ReplySink = {
   /** @param requestFinished nothing follows */
   onOutput(stage: StageDefinition, output: StageOutput, requestFinished: boolean): void;
+  /** Work of a diffusion stage has begun, or has come so far. */
+  onProgress?(stage: StageDefinition, progress: StageProgressReport): void;
   /** The request ended without its output; nothing follows. */
   onFailure(failure: StageFailure): void;
 };
@@ -81,7 +89,7 @@ function snapshotsOf(stages: readonly StageProgress[]): StageMetrics {
 
 function chunkRule(stage: StageDefinition, request: PipelineRequest, asyncChunk: boolean): ChunkRule {
   if (!asyncChunk) return { kind: 'whole' };
-  if (stage.executionType === 'LLM_AR') return { kind: 'each' };
+  if (stage.executionType !== 'LLM_GENERATION') return { kind: 'each' };
   const { frames, initial } = stage.laws.chunk;
   return { kind: 'units', units: frames, initial: request.initialChunkFrames ?? initial };
 }
@@ -147,6 +155,27 @@ export class PipelineRun {
     return snapshotsOf(this.#stages.filter(({ binding }) => binding !== null));
   }
 
+  /**
+   * `stage_durations` of a reply: `stage_<n>_gen_ms` and `queue_wait_ms`, and the profiler's times in seconds under
+   * its own names; of the stages that have finished.
+   */
+  stageDurations(): Record<string, number> {
+    const durations: Record<string, number> = {};
+    for (const { stage, recorder } of this.#stages) {
+      if (recorder.generationMs !== null) durations[`stage_${stage.stageId}_gen_ms`] = recorder.generationMs;
+      if (recorder.diffusion === null) continue;
+      durations.queue_wait_ms = recorder.diffusion.queueWaitMs;
+      Object.assign(durations, recorder.diffusion.profileS);
+    }
+    return durations;
+  }
+
+  /** Highest memory of the request's diffusion stages, MB; `null` = it had none. */
+  peakMemoryMb(): number | null {
+    const peaks = this.#stages.flatMap(({ recorder }) => recorder.diffusion?.peakMemoryMb ?? []);
+    return peaks.length === 0 ? null : Math.max(...peaks);
+  }
+
   /** Time spent between stages so far. */
   handOffTimes(): HandOffTime[] {
     return this.#stages.flatMap(({ handOffs }) =>
@@ -184,6 +213,7 @@ export class PipelineRun {
     const { stageId, inputSources } = progress.stage;
     const listener: StageListener = {
       onOutput: (output, timeMs) => this.#route(progress, output, timeMs),
+      onProgress: (report) => this.#sink.onProgress?.(progress.stage, report),
       onFailure: (failure) => this.fail(failure),
     };
     progress.recorder.submitted(this.#runtime.scheduler.nowMs());
@@ -193,6 +223,8 @@ export class PipelineRun {
         acceptedMs,
         promptTokens,
         params: params[stageId] ?? { maxTokens: null, minTokens: 0, ignoreEos: false, stop: [] },
+        task: this.#request.task ?? chatTask,
+        source: this.#request.source ?? null,
         hasUpstream: inputSources.length > 0,
         fullPayload: !this.#runtime.asyncChunk,
       },

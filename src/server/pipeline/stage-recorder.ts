@@ -1,5 +1,6 @@
 import { mean } from '../../foundation/statistics.ts';
 import type { StageSnapshot } from '../../protocol/stage-metrics.ts';
+import type { DiffusionFacts, StageArtifact } from '../engine/stage-artifact.ts';
 import type { StageOutput } from '../engine/stage-engine.ts';
 import type { StageDefinition } from './pipeline-definition.ts';
 
@@ -27,6 +28,8 @@ export class StageRecorder {
   #samples = 0;
   #sampleRateHz = 0;
   #postprocessMs = 0;
+  #pixels = 0;
+  #diffusion: DiffusionFacts | null = null;
 
   constructor(stage: StageDefinition, acceptedMs: number, promptTokens: number, keepGaps: boolean) {
     this.#stage = stage;
@@ -50,10 +53,24 @@ export class StageRecorder {
       this.#samples += output.audio.samples;
       this.#sampleRateHz = output.audio.sampleRateHz;
     }
+    if (output.artifact !== null) this.#artifact(output.artifact);
     if (output.finishReason !== null) {
       this.#finishedMs = nowMs;
       this.#finishReason = output.finishReason;
     }
+  }
+
+  #artifact(artifact: StageArtifact): void {
+    if (artifact.kind === 'images') {
+      for (const { widthPx, heightPx } of artifact.images) this.#pixels += widthPx * heightPx;
+      this.#diffusion = artifact.facts;
+    }
+    if (artifact.kind === 'video') this.#diffusion = artifact.facts;
+  }
+
+  /** What a diffusion stage said of its work; `null` before it has, and for other stages. */
+  get diffusion(): DiffusionFacts | null {
+    return this.#diffusion;
   }
 
   /** Adds the time taken to make and hand over the next stage's input. */
@@ -73,6 +90,11 @@ export class StageRecorder {
   /** Submit until finish, ms; `null` while the stage is at work. */
   get generationMs(): number | null {
     return this.#finishedMs === null ? null : this.#finishedMs - this.#submittedMs;
+  }
+
+  #denoiseStepMs(): number {
+    if (this.#diffusion === null || this.#diffusion.numInferenceSteps <= 0) return 0;
+    return this.#diffusion.forwardMs / this.#diffusion.numInferenceSteps;
   }
 
   snapshot(): StageSnapshot {
@@ -99,12 +121,16 @@ export class StageRecorder {
       audio_sample_rate: this.#sampleRateHz,
       audio_duration_s: durationS,
       audio_rtf: durationS > 0 ? genMs / 1000 / durationS : 0,
-      image_pixels: 0,
-      denoise_step_latency_ms: 0,
+      image_pixels: this.#pixels,
+      denoise_step_latency_ms: rounded(this.#denoiseStepMs()),
+      ...(this.#diffusion === null ? {} : { num_inference_steps: this.#diffusion.numInferenceSteps }),
       output_unit_type: this.#stage.outputUnitType,
       output_unit_count: this.#units,
       serving_time_to_first_output_ms: this.#firstMs === null ? 0 : rounded(this.#firstMs - this.#acceptedMs),
-      image_time_to_first_output_ms: 0,
+      image_time_to_first_output_ms:
+        this.#stage.outputUnitType === 'image' && this.#firstMs !== null
+          ? rounded(this.#firstMs - this.#submittedMs)
+          : 0,
       time_per_output_unit_ms: rounded(perUnitMs),
       inter_output_latency_ms: rounded(mean(gapsMs) ?? 0),
       inter_output_latencies_ms: gapsMs,
