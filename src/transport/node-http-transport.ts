@@ -29,7 +29,7 @@ import type {
 class DialError extends Error {}
 
 /** What our agent finds in the options that node hands from a request to its agent. */
-type RoutedOptions = ClientRequestArgs & { route?: Route };
+type RoutedOptions = ClientRequestArgs & { route?: Route; onDial?: (dial: Dial) => void };
 
 function destroyUnasked(this: Duplex): void {
   this.destroy();
@@ -38,7 +38,6 @@ function destroyUnasked(this: Duplex): void {
 /** node's own pool of connections, with connections that our {@link Dialer} opens. */
 class DialingAgent extends Agent {
   readonly #dialer: Dialer;
-  readonly #dials = new Set<Dial>();
   opened = 0;
 
   constructor(dialer: Dialer, keepAlive: boolean) {
@@ -56,13 +55,12 @@ class DialingAgent extends Agent {
   ): undefined {
     const { route } = options;
     if (route === undefined || callback === undefined) throw new Error('a request came without its route');
-    const dial: Dial = this.#dialer.dial(route, null, (socket, problem) => {
-      this.#dials.delete(dial);
+    const dial = this.#dialer.dial(route, null, (socket, problem) => {
       if (socket !== null) this.opened += 1;
       // node reads the socket only where there is no error.
       callback(socket === null ? new DialError(problem) : null, socket ?? new Socket());
     });
-    this.#dials.add(dial);
+    options.onDial?.(dial);
   }
 
   /** Bytes that nobody asked for would be taken as the next reply: they end an idle connection. */
@@ -82,12 +80,6 @@ class DialingAgent extends Agent {
   destroyIdle(originKey: string): void {
     for (const socket of [...(this.freeSockets[originKey] ?? [])]) socket.destroy();
   }
-
-  override destroy(): void {
-    for (const dial of this.#dials) dial.cancel();
-    this.#dials.clear();
-    super.destroy();
-  }
 }
 
 /** A request on its way. */
@@ -97,6 +89,7 @@ type Flight = {
   readonly headers: readonly string[];
   ticket: Ticket | null;
   outgoing: ClientRequest | null;
+  dial: Dial | null;
   retried: boolean;
 };
 
@@ -130,7 +123,15 @@ class NodeHttpTransport implements Transport {
     if ('problem' in headers) return refuse(request, handler, 'unsendable', headers.problem);
     if (this.#closed) return refuse(request, handler, 'aborted', 'the client is closed');
     const exchange = new Exchange(request, handler, () => this.#settled(flight));
-    const flight: Flight = { exchange, route, headers, ticket: null, outgoing: null, retried: false };
+    const flight: Flight = {
+      exchange,
+      route,
+      headers,
+      ticket: null,
+      outgoing: null,
+      dial: null,
+      retried: false,
+    };
     this.#flights.add(flight);
     flight.ticket = this.#slots.take(route.originKey, () => {
       exchange.start();
@@ -164,6 +165,9 @@ class NodeHttpTransport implements Transport {
       headers: flight.headers,
       maxHeaderSize: maxHeadBytes,
       route,
+      onDial: (dial) => {
+        flight.dial = dial;
+      },
     };
     const outgoing = httpRequest(options);
     flight.outgoing = outgoing;
@@ -182,6 +186,7 @@ class NodeHttpTransport implements Transport {
   #onSocket(flight: Flight, outgoing: ClientRequest, socket: Socket): void {
     const { exchange } = flight;
     if (flight.outgoing !== outgoing) return;
+    flight.dial = null;
     if (outgoing.reusedSocket) this.#reused += 1;
     exchange.connectionReused = outgoing.reusedSocket;
     exchange.connectedMs = outgoing.reusedSocket ? exchange.sendMs : nowMs();
@@ -234,10 +239,11 @@ class NodeHttpTransport implements Transport {
   }
 
   #settled(flight: Flight): void {
-    const { outgoing, ticket } = flight;
+    const { outgoing, ticket, dial } = flight;
     this.#flights.delete(flight);
     flight.outgoing = null;
     outgoing?.destroy();
+    dial?.cancel();
     if (ticket !== null) this.#slots.release(flight.route.originKey, ticket);
   }
 }

@@ -118,6 +118,24 @@ export function connectionCases({ create }: SuiteContext): void {
       await server.close();
     });
 
+    test('one of several stale connections is replaced by a fresh one, not by another of them', async () => {
+      const server = await scriptedServer(async (peer) => {
+        await peer.request();
+        peer.write(small);
+        if (peer.number <= 3) {
+          await peer.request();
+          peer.socket.destroy();
+        }
+      });
+      const transport = create();
+      await Promise.all(Array.from({ length: 3 }, () => fetchOnce(transport, { url: server.url })));
+      expect(server.connections()).toBe(3);
+      const seen = await fetchOnce(transport, { url: server.url });
+      expect([seen.failure, server.connections()]).toEqual([null, 4]);
+      transport.close();
+      await server.close();
+    });
+
     test.each([
       ['end', 'reset'],
       ['reset', 'reset'],

@@ -263,9 +263,9 @@ export function endingCases({ create }: SuiteContext): void {
       });
       const transport = create();
       await fetchOnce(transport, { url: server.url, timeoutMs: 50 });
+      expect(vi.getTimerCount()).toBe(0);
       const next = await fetchOnce(transport, { url: server.url });
       expect(next).toMatchObject({ failure: null, times: { connectionReused: true } });
-      expect(vi.getTimerCount()).toBe(0);
       transport.close();
       await server.close();
     });
@@ -294,6 +294,31 @@ export function endingCases({ create }: SuiteContext): void {
       expect(seen.calls).toEqual(['failure']);
       expect(seen.failure).toMatchObject({ kind: 'aborted', bytesReceived: 0 });
       expect(requests.filter((request) => request !== null)).toEqual([]);
+      transport.close();
+      await server.close();
+    });
+
+    test('while the connection is being opened: the attempt is given up', async () => {
+      let reach = (): void => {};
+      const reached = new Promise<void>((resolve) => {
+        reach = resolve;
+      });
+      let close = (): void => {};
+      const closed = new Promise<void>((resolve) => {
+        close = resolve;
+      });
+      // A server that never answers the TLS handshake.
+      const server = await scriptedServer(async (peer) => {
+        reach();
+        await peer.closed();
+        close();
+      });
+      const transport = create();
+      const { call, done } = watch(transport, { url: `https://127.0.0.1:${server.port}/` });
+      await reached;
+      call.abort();
+      expect((await done).failure).toMatchObject({ kind: 'aborted', bytesReceived: 0 });
+      await closed;
       transport.close();
       await server.close();
     });

@@ -139,12 +139,7 @@ export class Connection implements ResponseSink {
   }
 
   #complete(exchange: Exchange, nothingBehind: boolean, timeMs: number): void {
-    const reusable =
-      nothingBehind &&
-      this.#mayReuse &&
-      this.#keepsAlive &&
-      !this.#reader.untilClose &&
-      this.#hasWrittenAll();
+    const reusable = nothingBehind && this.#mayReuse && this.#keepsAlive && this.#hasWrittenAll();
     this.#exchange = null;
     this.#reader.stop();
     if (reusable) {

@@ -73,7 +73,6 @@ export class ResponseReader {
   #left = 0;
   #sizeDigits = 0;
   #extensionBytes = 0;
-  #untilClose = false;
   #problem: ReplyProblem | null = null;
 
   constructor(sink: ResponseSink) {
@@ -87,7 +86,6 @@ export class ResponseReader {
     this.#builder = new HeadBuilder();
     this.#line = noBytes;
     this.#headBytes = 0;
-    this.#untilClose = false;
     this.#problem = null;
   }
 
@@ -103,11 +101,6 @@ export class ResponseReader {
 
   get complete(): boolean {
     return this.#state === State.complete;
-  }
-
-  /** The body ends where the connection does. */
-  get untilClose(): boolean {
-    return this.#untilClose;
   }
 
   get problem(): ReplyProblem | null {
@@ -320,7 +313,6 @@ export class ResponseReader {
   }
 
   #expectBody(framing: BodyFraming): void {
-    this.#untilClose = framing === 'close';
     if (framing === 'none' || framing === 0) this.#state = State.complete;
     else if (framing === 'close') this.#state = State.closeBody;
     else if (framing === 'chunked') {
