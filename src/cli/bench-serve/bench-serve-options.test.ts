@@ -4,19 +4,10 @@ import { homedir } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../endpoints/registry.ts';
 import { UsageError } from '../../foundation/errors.ts';
+import { datasets } from '../../workloads/datasets.ts';
 import { allBenchServeFlags } from '../flags/bench-serve/bench-serve-flags.ts';
 import { parseFlags } from '../flags/parse-flags.ts';
 import { benchServeOptions } from './bench-serve-options.ts';
-
-const datasets = {
-  random: {
-    name: 'random',
-    doc: '',
-    flags: ['random-input-len', 'random-output-len', 'random-prefix-len', 'random-range-ratio'],
-  },
-  sharegpt: { name: 'sharegpt', doc: '', flags: ['sharegpt-output-len'] },
-  custom: { name: 'custom', doc: '', flags: ['custom-output-len', 'skip-chat-template'] },
-};
 
 async function produce(argv: readonly string[], env: Record<string, string> = {}) {
   const parsed = await parseFlags(argv, allBenchServeFlags, env);
