@@ -105,6 +105,7 @@ export class MeasuredRun {
 
   /** Waits, but not for a user who wants to leave. */
   async pause(ms: number): Promise<void> {
+    if (this.interrupts.count > 0) return;
     let timer: NodeJS.Timeout | undefined;
     await this.interrupts.race(
       new Promise<void>((resolve) => {
