@@ -19,6 +19,11 @@ export class InputFileError extends OmnimeterError {
   override readonly code: string = 'INPUT_FILE';
 }
 
+/** A result that could not be written after the run; the run itself took place. Exit code 1. */
+export class OutputFileError extends OmnimeterError {
+  override readonly code: string = 'OUTPUT_FILE';
+}
+
 /** The endpoint under test could not be used at all, so that no run took place. Exit code 1. */
 export class EndpointUnavailableError extends OmnimeterError {
   override readonly code: string = 'ENDPOINT_UNAVAILABLE';

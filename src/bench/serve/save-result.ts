@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { InputFileError, messageOf } from '../../foundation/errors.ts';
+import { messageOf, OutputFileError } from '../../foundation/errors.ts';
 import type { RunSummary } from '../../metrics/summary.ts';
 import { dateLabelOf, resultFileName } from '../../report/result-file-name.ts';
 import { renderResultJson } from '../../report/result-json.ts';
@@ -13,7 +13,7 @@ export type SaveOptions = Pick<
 
 /**
  * Writes the result as JSON: a file of its own, or a line appended to one.
- * @throws InputFileError when it can't be written
+ * @throws OutputFileError when it can't be written
  */
 export function saveResult(summary: RunSummary, options: SaveOptions, io: CommandIo): void {
   if (!options.saveResult && !options.appendResult) return;
@@ -31,7 +31,7 @@ export function saveResult(summary: RunSummary, options: SaveOptions, io: Comman
       renameSync(`${path}.part`, path);
     }
   } catch (cause) {
-    throw new InputFileError(
+    throw new OutputFileError(
       `cannot write the result to ${path}: ${messageOf(cause)}. Give --result-dir a folder that can be written.`,
       { cause },
     );
