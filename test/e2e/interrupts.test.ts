@@ -60,6 +60,13 @@ function startBench(flags: readonly string[], options: CliOptions = {}): CliProc
   );
 }
 
+let prefixes = 0;
+/** Ids that no other run of this file has, a repeated test's first try included. */
+function newPrefix(name: string): string {
+  prefixes += 1;
+  return `${name}-${prefixes}-`;
+}
+
 /** Complete lines of a run folder's journal. */
 function finishedIn(runDir: string): number {
   const path = join(runDir, 'records.jsonl');
@@ -106,7 +113,7 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
   it('once: nothing more is sent, open requests finish, the partial report is printed', async () => {
     await withFolder(async (dir) => {
       const runDir = join(dir, 'run');
-      const prefix = `once-${signal}-`;
+      const prefix = newPrefix('once');
       const bench = startBench([
         ...['--num-prompts', '200', '--max-concurrency', '4', ...halfASecond],
         ...['--request-id-prefix', prefix, '--run-dir', runDir],
@@ -148,7 +155,7 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
   it('twice: open requests are aborted at once, and counted apart from failed ones', async () => {
     await withFolder(async (dir) => {
       const runDir = join(dir, 'run');
-      const prefix = `twice-${signal}-`;
+      const prefix = newPrefix('twice');
       const bench = startBench([
         ...['--num-prompts', '50', '--max-concurrency', '3', ...minutes],
         ...['--request-id-prefix', prefix, '--run-dir', runDir],
