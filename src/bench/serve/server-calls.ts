@@ -1,4 +1,4 @@
-import { Agent, request } from 'undici';
+import { EnvHttpProxyAgent, request } from 'undici';
 import { EndpointUnavailableError, messageOf } from '../../foundation/errors.ts';
 import type { BenchServeOptions } from './options.ts';
 
@@ -10,14 +10,16 @@ const profilerTimeoutMs = 600_000;
 export class ServerCalls {
   readonly #baseUrl: string;
   readonly #headers: Record<string, string>;
-  readonly #agent: Agent;
+  readonly #agent: EnvHttpProxyAgent;
 
   constructor(options: BenchServeOptions) {
     this.#baseUrl = options.baseUrl;
     this.#headers = Object.fromEntries(options.headers);
     if (options.apiKey && !('Authorization' in this.#headers))
       this.#headers.Authorization = `Bearer ${options.apiKey}`;
-    this.#agent = new Agent({ connect: { rejectUnauthorized: !options.insecure } });
+    const tls = { rejectUnauthorized: !options.insecure };
+    // The proxies of the environment hold for these calls as they do for the load.
+    this.#agent = new EnvHttpProxyAgent({ connect: tls, requestTls: tls });
   }
 
   /**
