@@ -10,8 +10,8 @@ export type RequestFacts = {
 
 export type PlannedRequest = { readonly prepared: PreparedRequest; readonly facts: RequestFacts };
 
-/** Everything of a request but its body and id; requests of a run share a few of these. */
-type Shape = Omit<PreparedRequest, 'body'>;
+/** Everything of a request but its body, id and what was said of it; requests of a run share a few of these. */
+type Shape = Omit<PreparedRequest, 'body' | 'notes'>;
 
 /** All requests of a phase in a form that threads share: bodies in one shared buffer, the rest as small columns. */
 export type PackedRequests = {
@@ -39,7 +39,7 @@ export function packRequests(requests: readonly PlannedRequest[]): PackedRequest
       shapeOf[index] = same;
       continue;
     }
-    const { body: _body, ...rest } = prepared;
+    const { body: _body, notes: _notes, ...rest } = prepared;
     const shape: Shape = {
       ...rest,
       headers: rest.headers.filter(([name]) => name.toLowerCase() !== requestIdHeader),

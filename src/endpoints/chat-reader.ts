@@ -1,9 +1,10 @@
 import { type EventKind, EventLogBuilder, eventKinds } from '../records/event-log.ts';
-import type { ImageFacts, StageSnapshot } from '../records/request-record.ts';
+import type { ImageFacts } from '../records/request-record.ts';
 import { AudioChunks, type PcmDefaults } from './audio-chunks.ts';
 import { type Failure, failure, type ReplyReader } from './http-reply.ts';
 import { ImageTally } from './image-tally.ts';
 import { asArray, asObject, asText, type JsonObject, positiveInteger } from './json-values.ts';
+import { OutputTotal } from './output-total.ts';
 import { ReplyFacts, streamedError } from './reply-facts.ts';
 import { TokenCounter } from './token-counter.ts';
 
@@ -25,15 +26,13 @@ export class ChatReader implements ReplyReader {
   readonly audio: AudioChunks;
   readonly #images = new ImageTally();
   readonly #counter = new TokenCounter();
-  readonly #options: ChatReaderOptions;
+  readonly #total: OutputTotal;
   #text: string[] = [];
   #outputs = 0;
   #failure: Failure | null = null;
-  #usageTokens: number | null = null;
-  #metricsTokens: number | null = null;
 
   constructor(options: ChatReaderOptions) {
-    this.#options = options;
+    this.#total = new OutputTotal(options.stageTokens);
     this.audio = new AudioChunks(options.audioFormat, options.pcm);
   }
 
@@ -45,16 +44,8 @@ export class ChatReader implements ReplyReader {
     return this.#images.facts(this.facts.stages);
   }
 
-  /**
-   * Usage, metrics and the text stage never lower the count; where several speak, the largest holds. Other stages count
-   * codec frames and the like: they stand in only where nothing else spoke.
-   */
-  get output(): { tokens: number | null; source: 'usage' | 'stage' | null } {
-    const usage = this.#usageTokens;
-    const stages = this.#options.stageTokens ? stageTokens(this.facts.stages) : { text: null, other: null };
-    const stage = larger(this.#metricsTokens, stages.text) ?? (usage === null ? stages.other : null);
-    if (stage !== null && stage > (usage ?? 0)) return { tokens: stage, source: 'stage' };
-    return { tokens: usage, source: usage === null ? null : 'usage' };
+  get output(): ReturnType<OutputTotal['of']> {
+    return this.#total.of(this.facts.stages);
   }
 
   onMessage(value: unknown, timeMs: number): void {
@@ -130,13 +121,7 @@ export class ChatReader implements ReplyReader {
 
   #readTotals(message: JsonObject): void {
     this.facts.read(message);
-    const usage = positiveInteger((message.usage as JsonObject | null | undefined)?.completion_tokens);
-    if (usage !== null) this.#usageTokens = Math.max(this.#usageTokens ?? 0, usage);
-    const metrics = this.#options.stageTokens ? asObject(message.metrics) : null;
-    const type = metrics?.final_output_type;
-    if (metrics && (type === 'text' || type === undefined || type === null)) {
-      this.#metricsTokens = larger(this.#metricsTokens, positiveInteger(metrics.num_tokens_out));
-    }
+    this.#total.read(message);
   }
 
   #textChunk(message: JsonObject, choice: JsonObject, delta: JsonObject, timeMs: number): void {
@@ -207,23 +192,4 @@ function textOf(delta: JsonObject): { kind: EventKind; text: string } {
   if (calls.length > 0) return { kind: eventKinds.tool, text: JSON.stringify(calls) };
   const refusal = asText(delta.refusal) || '';
   return refusal === '' ? { kind: eventKinds.empty, text: '' } : { kind: eventKinds.refusal, text: refusal };
-}
-
-function larger(a: number | null, b: number | null): number | null {
-  return a === null ? b : b === null ? a : Math.max(a, b);
-}
-
-/** Output tokens by the stage snapshots: the first text stage's, and the largest of the others. Never a sum. */
-function stageTokens(stages: Readonly<Record<string, StageSnapshot>>): {
-  text: number | null;
-  other: number | null;
-} {
-  let text: number | null = null;
-  let other: number | null = null;
-  for (const stage of Object.values(stages)) {
-    const tokens = positiveInteger(stage.num_tokens_out);
-    if (stage.final_output_type === 'text' || stage.output_unit_type === 'token') text ??= tokens;
-    else other = larger(other, tokens);
-  }
-  return { text, other };
 }

@@ -16,6 +16,8 @@ export type Target = {
   readonly logprobs: number | null;
   /** Ask for a streamed reply. */
   readonly stream: boolean;
+  /** Fetch the file of a finished video job. */
+  readonly videoDownload?: boolean;
 };
 
 /** A request ready to be written: nothing is serialised after the run's clock has started. */
@@ -27,6 +29,10 @@ export type PreparedRequest = {
   readonly model: string;
   /** How to read the reply; plain data. */
   readonly reading: Readonly<Record<string, unknown>>;
+  /** Why this request can't be sent: it becomes a failed request with this message, and the run goes on. */
+  readonly unsendable?: string;
+  /** Lines for the user, e.g. which fields of `--extra-body` have no place in this API. Each is said once a run. */
+  readonly notes?: readonly string[];
 };
 
 /** What an observation adds to a record; the load engine knows the rest. */
@@ -46,6 +52,13 @@ export type Observation = Pick<
 > & {
   /** Encoded audio to decode once the request is over, off the load thread; `null` = none. */
   readonly encodedAudio: { readonly format: string; readonly bytes: Uint8Array } | null;
+};
+
+/** What decides whether stage metrics are asked for. */
+export type StageMetricsNeed = {
+  /** Names in force, given or default. */
+  readonly percentileMetrics: readonly string[];
+  readonly extraBody: Readonly<Record<string, unknown>>;
 };
 
 /** What an adapter may use while a request is under way. */
@@ -81,7 +94,15 @@ export type Endpoint = {
   readonly task: 'generation' | 'pooling';
   /** Takes sampling parameters such as `temperature`. */
   readonly samplingParameters: boolean;
+  /** Sampling parameters that this API does not know, by their name in the body. */
+  readonly refusedSampling?: readonly string[];
+  /** Takes `bot_task`, for which `--image-edits-bot-task` has a default. */
+  readonly takesBotTask?: true;
   readonly traits: EndpointTraits;
+  /** Whether a run needs stage metrics although `--print-stage` does not ask for them; absent = never. */
+  wantsStageMetrics?(run: StageMetricsNeed): boolean;
+  /** Loads what reading a reply takes, so that the first reply of a run does not pay for it. */
+  warmUp?(): Promise<void>;
   /** @throws UsageError when the sample or the target cannot be expressed in this dialect */
   prepare(sample: Sample, target: Target): PreparedRequest;
   /** Sends and watches one request. Never rejects: every failure is in the observation's outcome. */

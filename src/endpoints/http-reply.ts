@@ -1,19 +1,42 @@
+import { nowMs } from '../foundation/clock.ts';
 import type { Attempt, Outcome } from '../records/request-record.ts';
 import { SseReader } from '../transport/sse-reader.ts';
 import type { ExchangeTimes, TransportFailure } from '../transport/transport.ts';
-import type { ObserveContext, PreparedRequest } from './endpoint.ts';
+import type { ObserveContext } from './endpoint.ts';
 
 /** Takes the messages of one reply as they come. */
 export type ReplyReader = {
   /** One streamed message that parsed as JSON. */
   onMessage(message: unknown, timeMs: number): void;
-  /** The whole body of a reply that was not streamed. */
-  onWhole(body: unknown, timeMs: number): void;
+  /** The whole body of a reply that was not streamed; `parseMs` is what parsing it took after `timeMs`. */
+  onWhole(body: unknown, timeMs: number, parseMs: number): void;
+  /** Takes bodies that are neither events nor JSON; absent = such a reply is of the wrong type. */
+  readonly raw?: RawReader;
   /**
    * The reply is complete; says whether it holds what was asked for.
    * @returns `null` for success
    */
   verdict(): Failure | null;
+};
+
+/** Takes a body as bytes, e.g. sound. */
+export type RawReader = {
+  /**
+   * Whether a good reply of this type is to be taken as bytes.
+   * @param contentType in lower case; empty where the server names none
+   */
+  accepts(contentType: string, headers: ReadonlyMap<string, string>): boolean;
+  /** `bytes` is valid during the call only. */
+  onBytes(bytes: Buffer, timeMs: number): void;
+};
+
+/** One HTTP request; a prepared request is one. */
+export type HttpSend = {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: readonly (readonly [string, string])[];
+  /** `null` = none. */
+  readonly body: Uint8Array | null;
 };
 
 export type Failure = Exclude<Outcome, { ok: true }>;
@@ -39,28 +62,29 @@ export function failure(
 }
 
 /**
- * Sends one request and feeds its reply to `reader`: server-sent events message by message, a JSON body whole.
+ * Sends one request and feeds its reply to `reader`: server-sent events message by message, a JSON body whole, other
+ * bodies as bytes where the reader takes them.
  * Every way it can go wrong becomes an outcome.
  */
 export function readReply(
-  prepared: PreparedRequest,
+  send: HttpSend,
   context: ObserveContext,
   reader: ReplyReader,
 ): Promise<ReplyResult> {
   return new Promise((resolve) => {
-    new ReplyWatch(prepared, context, reader, resolve).start();
+    new ReplyWatch(send, context, reader, resolve).start();
   });
 }
 
 class ReplyWatch {
-  readonly #prepared: PreparedRequest;
+  readonly #send: HttpSend;
   readonly #context: ObserveContext;
   readonly #reader: ReplyReader;
   readonly #resolve: (result: ReplyResult) => void;
   #status: number | null = null;
   #reason = '';
   #contentType = '';
-  #mode: 'undecided' | 'events' | 'whole' | 'failed' = 'undecided';
+  #mode: 'undecided' | 'events' | 'whole' | 'raw' | 'failed' = 'undecided';
   #sse: SseReader | null = null;
   #body: Buffer[] = [];
   #bodyBytes = 0;
@@ -72,12 +96,12 @@ class ReplyWatch {
   #stop: () => void = () => {};
 
   constructor(
-    prepared: PreparedRequest,
+    send: HttpSend,
     context: ObserveContext,
     reader: ReplyReader,
     resolve: (result: ReplyResult) => void,
   ) {
-    this.#prepared = prepared;
+    this.#send = send;
     this.#context = context;
     this.#reader = reader;
     this.#resolve = resolve;
@@ -85,7 +109,7 @@ class ReplyWatch {
 
   start(): void {
     const { transport, timeoutMs, stop } = this.#context;
-    const { method, url, headers, body } = this.#prepared;
+    const { method, url, headers, body } = this.#send;
     const call = transport.request({ method, url, headers, body, timeoutMs }, this);
     this.#abort = () => call.abort();
     if (stop.stopped) call.abort();
@@ -100,6 +124,7 @@ class ReplyWatch {
     if (status < 200 || status > 299) this.#mode = 'failed';
     else if (this.#contentType.startsWith('text/event-stream')) this.#startEvents();
     else if (this.#contentType.includes('json')) this.#mode = 'whole';
+    else if (this.#reader.raw?.accepts(this.#contentType, headers)) this.#mode = 'raw';
   }
 
   onData(bytes: Buffer, timeMs: number): void {
@@ -116,7 +141,8 @@ class ReplyWatch {
             status: this.#status,
           }),
         );
-    } else this.#keep(bytes, proofBytes);
+    } else if (this.#mode === 'raw') this.#reader.raw?.onBytes(bytes, timeMs);
+    else this.#keep(bytes, proofBytes);
   }
 
   onEnd(times: ExchangeTimes): void {
@@ -204,7 +230,7 @@ class ReplyWatch {
     if (this.#mode === 'failed') {
       return failure(
         'content_type',
-        `the reply is ${this.#contentType || 'of no named type'}, expected text/event-stream or JSON. Is ${this.#prepared.url} the right endpoint?`,
+        `the reply is ${this.#contentType || 'of no named type'}, expected ${this.#reader.raw ? 'the payload asked for, ' : ''}text/event-stream or JSON. Is ${this.#send.url} the right endpoint?`,
         { status, body: this.#proof() },
       );
     }
@@ -217,7 +243,7 @@ class ReplyWatch {
     }
     return (
       this.#reader.verdict() ??
-      (this.#messages === 0
+      (this.#mode !== 'raw' && this.#messages === 0
         ? failure('empty', 'empty response: the reply has no body', { status })
         : { ok: true })
     );
@@ -225,6 +251,7 @@ class ReplyWatch {
 
   #judgeWhole(endMs: number): Outcome {
     const text = Buffer.concat(this.#body).toString('utf8');
+    const parseStartMs = nowMs();
     let body: unknown;
     try {
       body = JSON.parse(text);
@@ -237,7 +264,7 @@ class ReplyWatch {
         { status: this.#status, body: text.slice(0, proofBytes) },
       );
     }
-    this.#reader.onWhole(body, endMs);
+    this.#reader.onWhole(body, endMs, nowMs() - parseStartMs);
     return this.#reader.verdict() ?? { ok: true };
   }
 

@@ -6,11 +6,12 @@ import type {
   Observation,
   ObserveContext,
   PreparedRequest,
-  StopSignal,
+  StageMetricsNeed,
   Target,
 } from './endpoint.ts';
 import { readReply } from './http-reply.ts';
 import { observationOf } from './observation.ts';
+import { pause } from './pause.ts';
 import { pcmDefaults, replyAudioFormat } from './reply-audio.ts';
 import { chatMessages, jsonRequest } from './request-parts.ts';
 
@@ -50,18 +51,6 @@ async function observe(prepared: PreparedRequest, context: ObserveContext): Prom
   }
 }
 
-function pause(ms: number, stop: StopSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(end, ms);
-    const forget = stop.onStop(end);
-    function end(): void {
-      clearTimeout(timer);
-      forget();
-      resolve();
-    }
-  });
-}
-
 function prepare(sample: Sample, target: Target): PreparedRequest {
   return jsonRequest(
     sample,
@@ -78,6 +67,13 @@ function prepare(sample: Sample, target: Target): PreparedRequest {
   );
 }
 
+/** The text stage's token timings may have to stand in for the client's, and images are sized by their stage. */
+function wantsStageMetrics({ percentileMetrics, extraBody }: StageMetricsNeed): boolean {
+  const modalities = extraBody.modalities;
+  const images = Array.isArray(modalities) && modalities.includes('image');
+  return images || percentileMetrics.includes('tpot') || percentileMetrics.includes('itl');
+}
+
 function omniChat(name: string): Endpoint {
   return {
     name,
@@ -87,7 +83,8 @@ function omniChat(name: string): Endpoint {
     urlSuffixes: ['chat/completions'],
     task: 'generation',
     samplingParameters: true,
-    traits: { name, itl: 'token_split', latencyEnd: 'last_message', speechOnly: false },
+    traits: { name, itl: 'token_split', latencyEnd: 'last_message', output: 'text' },
+    wantsStageMetrics,
     prepare,
     observe,
   };

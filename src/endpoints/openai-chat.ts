@@ -14,7 +14,7 @@ export const openaiChat: Endpoint = {
   urlSuffixes: ['chat/completions'],
   task: 'generation',
   samplingParameters: true,
-  traits: { name: 'openai-chat', itl: 'chunk_gap', latencyEnd: 'last_choice', speechOnly: false },
+  traits: { name: 'openai-chat', itl: 'chunk_gap', latencyEnd: 'last_choice', output: 'text' },
 
   prepare(sample, target) {
     return jsonRequest(

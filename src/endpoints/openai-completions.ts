@@ -111,7 +111,7 @@ function completions(name: string): Endpoint {
     urlSuffixes: ['completions'],
     task: 'generation',
     samplingParameters: true,
-    traits: { name, itl: 'chunk_gap', latencyEnd: 'last_choice', speechOnly: false },
+    traits: { name, itl: 'chunk_gap', latencyEnd: 'last_choice', output: 'text' },
     prepare,
     observe,
   };

@@ -1,6 +1,7 @@
 import { UsageError } from '../foundation/errors.ts';
 import type { ChatMessage, ContentPart, Sample } from '../workloads/sample.ts';
 import type { PreparedRequest, Target } from './endpoint.ts';
+import { type FormPart, multipartBody } from './multipart-body.ts';
 
 /**
  * The body of a JSON request: fixed fields, then `ignore_eos` where asked, then the run's `--extra-body`, then the
@@ -19,20 +20,43 @@ export function jsonRequest(
   return {
     method: 'POST',
     url: target.url,
-    headers: requestHeaders(target, sample),
+    headers: requestHeaders(target, sample, 'application/json'),
     body: Buffer.from(JSON.stringify(body)),
     model: typeof body.model === 'string' ? body.model : target.model,
     reading: { stream: body.stream === true, ...reading },
   };
 }
 
+/** The run's `--extra-body` with the sample's own fields over it, for APIs that place each field themselves. */
+export function extraFields(sample: Sample, target: Target): Readonly<Record<string, unknown>> {
+  return { ...target.extraBody, ...sample.bodyOverrides };
+}
+
+/** A `multipart/form-data` request; its parts are encoded here, before any clock runs. */
+export function formRequest(
+  sample: Sample,
+  target: Target,
+  parts: readonly FormPart[],
+  reading: Readonly<Record<string, unknown>>,
+): PreparedRequest {
+  const { contentType, body } = multipartBody(parts);
+  return {
+    method: 'POST',
+    url: target.url,
+    headers: requestHeaders(target, sample, contentType),
+    body,
+    model: target.model,
+    reading,
+  };
+}
+
 /** Content type, then the run's headers (authorization, `--header`; a later one replaces), then the request id. */
-function requestHeaders(target: Target, sample: Sample): (readonly [string, string])[] {
+function requestHeaders(target: Target, sample: Sample, contentType: string): (readonly [string, string])[] {
   const headers = new Map<string, readonly [string, string]>();
   const set = (name: string, value: string): void => {
     headers.set(name.toLowerCase(), [name, value]);
   };
-  set('Content-Type', 'application/json');
+  set('Content-Type', contentType);
   for (const [name, value] of target.headers) set(name, value);
   if (sample.requestId !== null) set('x-request-id', sample.requestId);
   return [...headers.values()];

@@ -76,7 +76,7 @@ export function wavFacts(frames: number): NonNullable<RequestRecord['audio']> {
 /** A run of an endpoint whose ITL is the gap between chunks. */
 export function chunkGapFacts(changes: Partial<RunFacts> = {}): RunFacts {
   return exampleFacts({
-    endpoint: { name: 'openai-chat', itl: 'chunk_gap', latencyEnd: 'last_choice', speechOnly: false },
+    endpoint: { name: 'openai-chat', itl: 'chunk_gap', latencyEnd: 'last_choice', output: 'text' },
     startMs: 0,
     ...changes,
   });

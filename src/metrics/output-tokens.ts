@@ -13,7 +13,8 @@ export function outputTokensOf(
 ): number {
   if (record.outputTokens !== null && record.outputTokens > 0) return record.outputTokens;
   const chunkTokens = countedTokens(record);
-  if (record.text === '' && chunkTokens === 0 && (run.endpoint.speechOnly || hasMedia(record))) return 0;
+  const isOther = run.endpoint.output !== 'text' || hasMedia(record);
+  if (record.text === '' && chunkTokens === 0 && isOther) return 0;
   return run.hasTokenizer ? chunkTokens : 1;
 }
 

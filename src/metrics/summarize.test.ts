@@ -241,7 +241,7 @@ describe('audio', () => {
       name: 'openai-audio-speech',
       itl: 'chunk_gap',
       latencyEnd: 'body_end',
-      speechOnly: true,
+      output: 'speech',
     } as const;
     const speech = summarize([record], omniFacts({ endpoint }));
     expect(speech.distributions.audio_rtf.mean).toBe(2);

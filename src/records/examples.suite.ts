@@ -65,7 +65,7 @@ export function exampleFacts(changes: Partial<RunFacts>): RunFacts {
     endMs: 2000,
     interrupted: false,
     omni: true,
-    endpoint: { name: 'openai-chat-omni', itl: 'token_split', latencyEnd: 'last_message', speechOnly: false },
+    endpoint: { name: 'openai-chat-omni', itl: 'token_split', latencyEnd: 'last_message', output: 'text' },
     url: 'http://127.0.0.1:8000/v1/chat/completions',
     modelId: 'm',
     servedModelName: null,

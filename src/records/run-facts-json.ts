@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { InputFileError } from '../foundation/errors.ts';
-import type { RunFacts } from './run-facts.ts';
+import { endpointOutputs, type RunFacts } from './run-facts.ts';
 
 const numberOrNull = z.number().nullable();
 
@@ -18,7 +18,7 @@ const runFactsSchema: z.ZodType<RunFacts> = z.strictObject({
     name: z.string(),
     itl: z.enum(['chunk_gap', 'token_split']),
     latencyEnd: z.enum(['last_choice', 'last_message', 'body_end']),
-    speechOnly: z.boolean(),
+    output: z.enum(endpointOutputs),
   }),
   url: z.string(),
   modelId: z.string(),

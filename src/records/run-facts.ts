@@ -1,3 +1,6 @@
+export const endpointOutputs = ['text', 'speech', 'pictures', 'pooling'] as const;
+export type EndpointOutput = (typeof endpointOutputs)[number];
+
 /** How the endpoint's records are to be read; comes from its adapter, so that a report needs no adapter. */
 export type EndpointTraits = {
   /** Adapter name, as given to `--backend`. */
@@ -6,8 +9,11 @@ export type EndpointTraits = {
   readonly itl: 'chunk_gap' | 'token_split';
   /** Latency ends with the last token-bearing event, the last message of any kind, or the end of the body. */
   readonly latencyEnd: 'last_choice' | 'last_message' | 'body_end';
-  /** Replies with speech only; they have no text section of their own. */
-  readonly speechOnly: boolean;
+  /**
+   * What is asked for, which decides what a report says where it did not come: text (alone or beside other media),
+   * speech, pictures (images or videos), or pooled vectors and scores.
+   */
+  readonly output: EndpointOutput;
 };
 
 /** What the load engine saw of itself. `null` = not measured. */

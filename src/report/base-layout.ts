@@ -1,7 +1,12 @@
 import type { RunSummary } from '../metrics/summary.ts';
 import type { ServingItem } from './layout.ts';
 
-const tokensCounted = ({ tokensCounted }: RunSummary): boolean => tokensCounted;
+const generates = ({ facts }: RunSummary): boolean => facts.endpoint.output !== 'pooling';
+
+const tokensCounted = (summary: RunSummary): boolean =>
+  summary.tokensCounted || (!generates(summary) && (summary.run.total_input_tokens ?? 0) > 0);
+
+const outputCounted = (summary: RunSummary): boolean => generates(summary) && tokensCounted(summary);
 
 /** `bench serve` without `--omni`. */
 export const baseLayout: readonly ServingItem[] = [
@@ -14,7 +19,7 @@ export const baseLayout: readonly ServingItem[] = [
   { kind: 'row', label: 'Total input tokens:', metric: 'total_input_tokens', format: 'integer' },
   {
     kind: 'section',
-    when: tokensCounted,
+    when: outputCounted,
     items: [
       { kind: 'row', label: 'Total generated tokens:', metric: 'total_output_tokens', format: 'integer' },
     ],
@@ -27,7 +32,7 @@ export const baseLayout: readonly ServingItem[] = [
   },
   {
     kind: 'section',
-    when: tokensCounted,
+    when: outputCounted,
     items: [
       {
         kind: 'row',
@@ -43,7 +48,18 @@ export const baseLayout: readonly ServingItem[] = [
       },
     ],
   },
-  { kind: 'row', label: 'Peak concurrent requests:', metric: 'max_concurrent_requests', format: 'fixed' },
+  {
+    kind: 'section',
+    when: generates,
+    items: [
+      {
+        kind: 'row',
+        label: 'Peak concurrent requests:',
+        metric: 'max_concurrent_requests',
+        format: 'fixed',
+      },
+    ],
+  },
   {
     kind: 'section',
     when: ({ run }) => run.rtfx !== null && run.rtfx > 0,

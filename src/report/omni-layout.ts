@@ -10,14 +10,17 @@ const hasPictures = ({ run, distributions }: RunSummary): boolean =>
   above0(run.total_video_frames) ||
   distributions.video_generation.count > 0;
 
+const isPooling = ({ facts }: RunSummary): boolean => facts.endpoint.output === 'pooling';
+
 const hasOutputTokens = ({ run }: RunSummary): boolean => above0(run.total_output_tokens);
 
-/** Replies of pictures alone have no text section. */
-const hasTextSection = (summary: RunSummary): boolean => hasOutputTokens(summary) || !hasPictures(summary);
+/** Replies of pictures alone have no text section, nor has a run that asked for pictures and got none. */
+const hasTextSection = (summary: RunSummary): boolean =>
+  hasOutputTokens(summary) || !(hasPictures(summary) || summary.facts.endpoint.output === 'pictures');
 
-/** Replies of speech alone have a prompt and nothing else to say of text. */
+/** Replies of speech alone, or of vectors, have a prompt and nothing else to say of text. */
 const hasTextOutput = (summary: RunSummary): boolean =>
-  hasOutputTokens(summary) || !summary.facts.endpoint.speechOnly;
+  hasOutputTokens(summary) || summary.facts.endpoint.output === 'text';
 
 /** `bench serve --omni`. */
 export const omniLayout: readonly ServingItem[] = [
@@ -36,7 +39,16 @@ export const omniLayout: readonly ServingItem[] = [
   { kind: 'row', label: 'Peak concurrent requests:', metric: 'max_concurrent_requests', format: 'fixed' },
   { kind: 'block', metric: 'peak_memory_mb', when: 'observed' },
   { kind: 'stage-durations' },
-  { kind: 'block', metric: 'e2el', when: 'selected' },
+  {
+    kind: 'section',
+    when: isPooling,
+    items: [{ kind: 'block', metric: 'e2el', when: 'observed' }],
+  },
+  {
+    kind: 'section',
+    when: (summary) => !isPooling(summary),
+    items: [{ kind: 'block', metric: 'e2el', when: 'selected' }],
+  },
   { kind: 'block', metric: 'client_queue_time', when: 'selected' },
   { kind: 'block', metric: 'e2el_including_client_queue', when: 'selected' },
   {

@@ -202,7 +202,7 @@ export function baseRun(): GoldenRun {
   const facts = chunkGapFacts({
     omni: false,
     endMs: 2000,
-    endpoint: { name: 'vllm', itl: 'chunk_gap', latencyEnd: 'last_choice', speechOnly: false },
+    endpoint: { name: 'vllm', itl: 'chunk_gap', latencyEnd: 'last_choice', output: 'text' },
     percentileMetrics: ['e2el', 'itl', 'tpot', 'ttft', 'client_queue_time', 'e2el_including_client_queue'],
     maxConcurrency: 2,
     rampUp: { strategy: 'linear', startRps: 1, endRps: 3 },
@@ -231,7 +231,7 @@ export function speechRun(): GoldenRun {
   );
   const facts = omniFacts({
     endMs: 1200,
-    endpoint: { name: 'openai-audio-speech', itl: 'chunk_gap', latencyEnd: 'body_end', speechOnly: true },
+    endpoint: { name: 'openai-audio-speech', itl: 'chunk_gap', latencyEnd: 'body_end', output: 'speech' },
     percentileMetrics: ['ttft', 'e2el', 'audio_ttfp', 'audio_rtf'],
   });
   return { records: [record], facts };

@@ -2,6 +2,8 @@
 const controls = /\p{Cc}(\[[0-?]*[ -/]*[@-~])?/gu;
 /** Marks that reorder, hide or break what follows, and halves of characters. */
 const marks = /[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu;
+/** Marks that turn the direction of what follows. */
+const overrides = /[\u202a-\u202e\u2066-\u2069]/gu;
 const escapeCharacter = '\u001b';
 
 /**
@@ -21,4 +23,14 @@ export function sanitizeForTerminal(text: string, maxLength = 300): string {
     .trim();
   const characters = Array.from(clean);
   return characters.length <= maxLength ? clean : `${characters.slice(0, maxLength - 1).join('')}…`;
+}
+
+/**
+ * Whole output made inert at the last moment, whoever wrote it: line breaks and tabs stay, every other control
+ * character goes, and with it the power of any escape sequence.
+ */
+export function inertText(text: string): string {
+  return text
+    .replace(controls, (found) => (found === '\n' || found === '\t' ? found : ''))
+    .replace(overrides, '');
 }

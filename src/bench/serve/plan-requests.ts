@@ -5,25 +5,14 @@ import type { Sample } from '../../workloads/sample.ts';
 import type { BenchServeOptions } from './options.ts';
 
 /** The extra body of a run: the user's, plus the request for stage metrics where a report needs them. */
-export function runExtraBody(options: BenchServeOptions): Readonly<Record<string, unknown>> {
-  if ('return_stage_metrics' in options.extraBody || !wantsStageMetrics(options)) return options.extraBody;
+function runExtraBody(options: BenchServeOptions, endpoint: Endpoint): Readonly<Record<string, unknown>> {
+  const wanted = options.printStage || endpoint.wantsStageMetrics?.(options) === true;
+  if ('return_stage_metrics' in options.extraBody || !wanted) return options.extraBody;
   return { ...options.extraBody, return_stage_metrics: true };
 }
 
-/**
- * Stage metrics are asked for by `--print-stage`, and by omni chat where the token timings of the text stage may have
- * to stand in for the client's, or where images are expected. The names in force count, given or default.
- */
-function wantsStageMetrics(options: BenchServeOptions): boolean {
-  if (options.printStage) return true;
-  if (options.backend !== 'openai-chat-omni' && options.backend !== 'daily-omni') return false;
-  const modalities = options.extraBody.modalities;
-  const images = Array.isArray(modalities) && modalities.includes('image');
-  return images || options.percentileMetrics.includes('tpot') || options.percentileMetrics.includes('itl');
-}
-
 /** Where the run's requests go. */
-export function runTarget(options: BenchServeOptions, model: string): Target {
+export function runTarget(options: BenchServeOptions, endpoint: Endpoint, model: string): Target {
   const authorization: [string, string][] = options.apiKey
     ? [['Authorization', `Bearer ${options.apiKey}`]]
     : [];
@@ -32,7 +21,7 @@ export function runTarget(options: BenchServeOptions, model: string): Target {
     url: `${options.baseUrl}${options.endpointPath}`,
     model: options.servedModelName ?? model,
     headers: [...authorization, ...options.headers],
-    extraBody: runExtraBody(options),
+    extraBody: runExtraBody(options, endpoint),
     ignoreEos: options.ignoreEos,
     logprobs: options.logprobs,
     stream: options.stream,

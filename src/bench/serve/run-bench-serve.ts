@@ -75,7 +75,7 @@ async function prepareRun(
     ? null
     : await resolveTokenizer({ tokenizer: options.tokenizer, model: modelId, env: process.env, note });
   const samples = await loadSamples(options, { tokenizer, endpoint, io });
-  const target = runTarget(options, servedName);
+  const target = runTarget(options, endpoint, servedName);
   const requests = planRequests(endpoint, target, samples, options);
   const warmups = await planWarmups(options, { endpoint, target, samples, tokenizer, io });
   const probe = plannedRequest(endpoint.prepare(probeSample, target), probeSample);

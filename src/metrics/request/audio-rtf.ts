@@ -16,7 +16,7 @@ export const audioRtf: RequestMetric = {
   of: ({ record, run, audio, startMs, endMs }) => {
     const durationS = record.audio?.durationS ?? 0;
     if (durationS <= 0) return null;
-    const lastMs = run.endpoint.speechOnly || !audio ? endMs : audio.lastMs;
+    const lastMs = run.endpoint.output === 'speech' || !audio ? endMs : audio.lastMs;
     return (lastMs - startMs) / 1000 / durationS;
   },
 };

@@ -1,0 +1,18 @@
+import type { StopSignal } from './endpoint.ts';
+
+/** Waits, unless the run stops first. */
+export function pause(ms: number, stop: StopSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (stop.stopped) {
+      resolve();
+      return;
+    }
+    const timer = setTimeout(end, ms);
+    const forget = stop.onStop(end);
+    function end(): void {
+      clearTimeout(timer);
+      forget();
+      resolve();
+    }
+  });
+}
