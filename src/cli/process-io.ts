@@ -1,4 +1,5 @@
 import type { CommandIo } from '../bench/serve/options.ts';
+import { inertText } from '../report/sanitize-for-terminal.ts';
 
 /** The terminal of this process. A closed pipe (`| head`) ends the output and not the run. */
 export function processIo(): CommandIo {
@@ -9,13 +10,13 @@ export function processIo(): CommandIo {
       open = false;
     });
     return (line) => {
-      if (open) stream.write(`${line}\n`);
+      if (open) stream.write(`${inertText(line)}\n`);
     };
   };
   return {
     stdout: writer(process.stdout),
     stderr: writer(process.stderr),
-    redraw: (text) => void process.stderr.write(`\r${text}\u001b[K`),
+    redraw: (text) => void process.stderr.write(`\r${inertText(text)}\u001b[K`),
     isTty: process.stderr.isTTY === true,
     columns: process.stdout.columns ?? process.stderr.columns ?? 100,
     onInterrupt(handler) {

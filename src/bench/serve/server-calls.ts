@@ -15,7 +15,8 @@ export class ServerCalls {
   constructor(options: BenchServeOptions) {
     this.#baseUrl = options.baseUrl;
     this.#headers = Object.fromEntries(options.headers);
-    if (options.apiKey && !('Authorization' in this.#headers))
+    const named = new Set(Object.keys(this.#headers).map((name) => name.toLowerCase()));
+    if (options.apiKey && !named.has('authorization'))
       this.#headers.Authorization = `Bearer ${options.apiKey}`;
     const tls = { rejectUnauthorized: !options.insecure };
     // The proxies of the environment hold for these calls as they do for the load.
