@@ -1,3 +1,6 @@
+import { describe, expect, it } from 'vitest';
+import { inertText } from './sanitize-for-terminal.ts';
+
 describe('inertText', () => {
   it.each([
     ['plain  text, trailing blanks   ', 'plain  text, trailing blanks   '],
@@ -6,6 +9,7 @@ describe('inertText', () => {
     ['\u001b]0;title\u0007rest', ']0;titlerest'],
     ['over\rwritten', 'overwritten'],
     ['c1 \u009b2Jclear', 'c1 clear'],
+    ['a list:\n[a] first', 'a list:\n[a] first'],
     ['evil \u202egnp.exe', 'evil gnp.exe'],
     ['größe 你好 😀', 'größe 你好 😀'],
   ])('%j → %j', (text, expected) => {

@@ -2,6 +2,10 @@
 const controls = /\p{Cc}(\[[0-?]*[ -/]*[@-~])?/gu;
 /** Marks that reorder, hide or break what follows, and halves of characters. */
 const marks = /[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu;
+/** Escape sequences of the kind that sets colours and moves the cursor. */
+const sequences = /(?![\n\t])(?:\p{Cc}\[|\x9b)[0-?]*[ -/]*[@-~]/gu;
+/** Control characters but for line breaks and tabs. */
+const otherControls = /(?![\n\t])\p{Cc}/gu;
 /** Marks that turn the direction of what follows. */
 const overrides = /[\u202a-\u202e\u2066-\u2069]/gu;
 const escapeCharacter = '\u001b';
@@ -30,7 +34,5 @@ export function sanitizeForTerminal(text: string, maxLength = 300): string {
  * character goes, and with it the power of any escape sequence.
  */
 export function inertText(text: string): string {
-  return text
-    .replace(controls, (found) => (found === '\n' || found === '\t' ? found : ''))
-    .replace(overrides, '');
+  return text.replace(sequences, '').replace(otherControls, '').replace(overrides, '');
 }
