@@ -48,9 +48,15 @@ export type SampleSummary = {
   percentiles: [p: number, value: number | null][];
 };
 
-/** Mean, median, population std, extremes and exact percentiles of a sample. */
-export function summarizeSample(values: ArrayLike<number>, percentiles: readonly number[]): SampleSummary {
-  const sorted = sortedCopy(values);
+/**
+ * Mean, median, population std, extremes and exact percentiles of a sample.
+ * @param sorted the same values ascending, where the caller has them: sorting is most of the work
+ */
+export function summarizeSample(
+  values: ArrayLike<number>,
+  percentiles: readonly number[],
+  sorted: Float64Array = sortedCopy(values),
+): SampleSummary {
   return {
     count: sorted.length,
     mean: mean(values),

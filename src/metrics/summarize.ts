@@ -1,4 +1,4 @@
-import { summarizeSample } from '../foundation/statistics.ts';
+import { sortedCopy, summarizeSample } from '../foundation/statistics.ts';
 import type { RequestRecord } from '../records/request-record.ts';
 import type { RunFacts } from '../records/run-facts.ts';
 import { requestMetrics, runMetrics, samplesMetrics } from './catalogue.ts';
@@ -9,6 +9,7 @@ import { replyNotesOf } from './reply-notes.ts';
 import { requestFiguresOf } from './request-figures.ts';
 import { inputTokensOf, RunTally } from './run-tally.ts';
 import { SampleColumn } from './sample-column.ts';
+import { sketchOf } from './sample-sketch.ts';
 import { stageDurationsOf, stageSummariesOf } from './stage-summary.ts';
 import type { RequestRow, RunSummary } from './summary.ts';
 
@@ -21,12 +22,13 @@ export function summarize(records: readonly RequestRecord[], facts: RunFacts): R
   const succeeded = measured.filter((record) => record.outcome.ok);
   const failed = failedRequestsOf(measured);
   const tally = new RunTally(measured, facts);
-  const distributions = distributionsOf(succeeded, facts, tally);
+  const { distributions, sketches } = distributionsOf(succeeded, facts, tally);
   const figures = tally.figures();
   return {
     facts,
     run: recordOf(runMetrics, (metric) => metric.of(figures)),
     distributions,
+    sketches,
     stages: stageSummariesOf(succeeded, facts.metricPercentiles),
     stageDurations: stageDurationsOf(succeeded),
     probe: probeSummaryOf(records, facts),
@@ -44,7 +46,7 @@ function distributionsOf(
   succeeded: readonly RequestRecord[],
   facts: RunFacts,
   tally: RunTally,
-): RunSummary['distributions'] {
+): Pick<RunSummary, 'distributions' | 'sketches'> {
   const scalars = recordOf(requestMetrics, (metric) => ({ metric, column: new SampleColumn() }));
   const pools = recordOf(samplesMetrics, (metric) => ({ metric, column: new SampleColumn() }));
   const scalarList = Object.values(scalars);
@@ -59,25 +61,36 @@ function distributionsOf(
     }
     for (const { metric, column } of poolList) column.pushAll(metric.of(request));
   }
-  return recordOf({ ...scalars, ...pools }, ({ column }) =>
-    summarizeSample(column.values(), facts.metricPercentiles),
-  );
+  const seen = recordOf({ ...scalars, ...pools }, ({ column }) => {
+    const sorted = sortedCopy(column.values());
+    return {
+      distribution: summarizeSample(column.values(), facts.metricPercentiles, sorted),
+      sketch: sketchOf(sorted),
+    };
+  });
+  return {
+    distributions: recordOf(seen, ({ distribution }) => distribution),
+    sketches: recordOf(seen, ({ sketch }) => sketch),
+  };
 }
 
 const nothingObserved = recordOf(requestMetrics, () => null);
 const noGaps = new Float64Array(0);
 
 function* requestRows(measured: readonly RequestRecord[], facts: RunFacts): Generator<RequestRow> {
-  for (const record of measured) {
-    const request = record.outcome.ok ? requestFiguresOf(record, facts) : null;
-    const startMs = record.attempts.at(-1)?.sendMs ?? null;
-    yield {
-      record,
-      inputTokens: inputTokensOf(record),
-      outputTokens: request?.outputTokens ?? 0,
-      startS: startMs === null ? null : startMs / 1000,
-      values: request ? recordOf(requestMetrics, (metric) => metric.of(request)) : nothingObserved,
-      gapsMs: request?.gapsMs ?? noGaps,
-    };
-  }
+  for (const record of measured) yield requestRowOf(record, facts);
+}
+
+/** One request as lists of requests state it. */
+export function requestRowOf(record: RequestRecord, facts: RunFacts): RequestRow {
+  const request = record.outcome.ok ? requestFiguresOf(record, facts) : null;
+  const startMs = record.attempts.at(-1)?.sendMs ?? null;
+  return {
+    record,
+    inputTokens: inputTokensOf(record),
+    outputTokens: request?.outputTokens ?? 0,
+    startS: startMs === null ? null : startMs / 1000,
+    values: request ? recordOf(requestMetrics, (metric) => metric.of(request)) : nothingObserved,
+    gapsMs: request?.gapsMs ?? noGaps,
+  };
 }

@@ -3,6 +3,7 @@ import type { RequestRecord } from '../records/request-record.ts';
 import type { RunFacts } from '../records/run-facts.ts';
 import type { DistributionKey, RequestMetricKey, RunMetricKey, StageMetricKey } from './catalogue.ts';
 import type { FailedRequest, FailureGroup } from './failures.ts';
+import type { SampleSketch } from './sample-sketch.ts';
 import type { StageClass } from './stage-rows.ts';
 
 /** One stage of the server over all successful requests. */
@@ -65,6 +66,8 @@ export type RunSummary = {
   readonly run: Readonly<Record<RunMetricKey, number | null>>;
   /** Over the successful requests that observed the metric, in the unit of the catalogue. */
   readonly distributions: Readonly<Record<DistributionKey, SampleSummary>>;
+  /** The same samples as shapes; `null` where none was observed. */
+  readonly sketches: Readonly<Record<DistributionKey, SampleSketch | null>>;
   readonly stages: readonly StageSummary[];
   readonly stageDurations: readonly StageDurationSummary[];
   /** `null` = no probe succeeded. */
