@@ -22,10 +22,10 @@ export type ReplyReader = {
 /** Takes a body as bytes, e.g. sound. */
 export type RawReader = {
   /**
-   * Whether a good reply of this type is to be taken as bytes.
+   * Hears the head of a good reply; says whether its body is to be taken as bytes.
    * @param contentType in lower case; empty where the server names none
    */
-  accepts(contentType: string, headers: ReadonlyMap<string, string>): boolean;
+  begin(contentType: string, headers: ReadonlyMap<string, string>): boolean;
   /** `bytes` is valid during the call only. */
   onBytes(bytes: Buffer, timeMs: number): void;
 };
@@ -124,7 +124,7 @@ class ReplyWatch {
     if (status < 200 || status > 299) this.#mode = 'failed';
     else if (this.#contentType.startsWith('text/event-stream')) this.#startEvents();
     else if (this.#contentType.includes('json')) this.#mode = 'whole';
-    else if (this.#reader.raw?.accepts(this.#contentType, headers)) this.#mode = 'raw';
+    else if (this.#reader.raw?.begin(this.#contentType, headers)) this.#mode = 'raw';
   }
 
   onData(bytes: Buffer, timeMs: number): void {

@@ -1,9 +1,16 @@
 import type { EventLogBuilder } from '../records/event-log.ts';
-import type { Attempt, Outcome } from '../records/request-record.ts';
-import type { AudioChunks } from './audio-chunks.ts';
+import type { Attempt, AudioFacts, Outcome } from '../records/request-record.ts';
 import type { Observation } from './endpoint.ts';
 import { positiveInteger } from './json-values.ts';
 import type { ReplyFacts } from './reply-facts.ts';
+
+/** Audio of a reply, added up. */
+type GatheredAudio = {
+  readonly format: string;
+  facts(): AudioFacts | null;
+  /** Bytes to decode after the reply; `null` = none. */
+  encoded(): Uint8Array | null;
+};
 
 /** What a reader of one HTTP reply has gathered. */
 export type Gathered = {
@@ -14,8 +21,9 @@ export type Gathered = {
   readonly text: string;
   readonly outputTokens: number | null;
   readonly outputTokensSource: Observation['outputTokensSource'];
-  readonly audio?: AudioChunks;
+  readonly audio?: GatheredAudio;
   readonly image?: Observation['image'];
+  readonly video?: Observation['video'];
 };
 
 /** The observation of a request that had one response. */
@@ -27,12 +35,12 @@ export function observationOf(gathered: Gathered): Observation {
     events: gathered.events.build(),
     responses: [facts.build()],
     text: gathered.text,
-    promptTokens: positiveInteger(facts.usage?.prompt_tokens),
+    promptTokens: positiveInteger(facts.usage?.prompt_tokens ?? facts.usage?.input_tokens),
     outputTokens: gathered.outputTokens,
     outputTokensSource: gathered.outputTokensSource,
     audio: audio?.facts() ?? null,
     image: gathered.image ?? null,
-    video: null,
+    video: gathered.video ?? null,
     outcome: gathered.outcome,
     encodedAudio: audio && encoded ? { format: audio.format, bytes: encoded } : null,
   };

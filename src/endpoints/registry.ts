@@ -1,4 +1,5 @@
 import type { Endpoint } from './endpoint.ts';
+import { openaiAudioSpeech } from './openai-audio-speech.ts';
 import { openaiChat } from './openai-chat.ts';
 import { dailyOmni, openaiChatOmni } from './openai-chat-omni.ts';
 import { openaiCompletions, vllmCompletions } from './openai-completions.ts';
@@ -10,6 +11,7 @@ export const endpoints = {
   'openai-chat': openaiChat,
   'openai-chat-omni': openaiChatOmni,
   'daily-omni': dailyOmni,
+  'openai-audio-speech': openaiAudioSpeech,
 } satisfies Record<string, Endpoint>;
 
 export type EndpointName = keyof typeof endpoints;

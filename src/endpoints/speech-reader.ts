@@ -1,0 +1,156 @@
+import { EventLogBuilder, eventKinds } from '../records/event-log.ts';
+import type { PcmDefaults } from './audio-chunks.ts';
+import { type Failure, failure, type RawReader, type ReplyReader } from './http-reply.ts';
+import { asObject, asText, type JsonObject, positiveInteger } from './json-values.ts';
+import { ReplyFacts, streamedError } from './reply-facts.ts';
+import { type SampleLayout, SoundStream } from './sound-stream.ts';
+
+export type SpeechReaderOptions = {
+  /** `response_format` as it was asked for. */
+  readonly format: string;
+  /** A reply that was not streamed has no first packet and no gaps. */
+  readonly streamed: boolean;
+  readonly pcm: PcmDefaults;
+};
+
+/** Reads a speech reply: a body of audio, or `speech.audio.*` events that carry it. */
+export class SpeechReader implements ReplyReader {
+  readonly events = new EventLogBuilder();
+  readonly facts = new ReplyFacts();
+  readonly raw: RawReader = {
+    begin: (contentType, headers) => this.#begin(contentType, headers),
+    onBytes: (bytes, timeMs) => this.#sound?.add(bytes, timeMs),
+  };
+  readonly #options: SpeechReaderOptions;
+  /** Where chunks of an unstreamed reply leave their times, which mean nothing. */
+  readonly #unseen = new EventLogBuilder();
+  #sound: SoundStream | null = null;
+  #lastMs = 0;
+  #failure: Failure | null = null;
+
+  constructor(options: SpeechReaderOptions) {
+    this.#options = options;
+  }
+
+  get audio(): SoundStream | undefined {
+    return this.#sound ?? undefined;
+  }
+
+  onMessage(value: unknown, timeMs: number): void {
+    const message = asObject(value);
+    if (!message) return;
+    this.#lastMs = timeMs;
+    const error = streamedError(message);
+    if (error !== null)
+      this.#failure ??= failure('stream_error', error, { status: 200, body: JSON.stringify(message) });
+    this.facts.read(message);
+    const payload = asText(message.audio) ?? asText(message.delta);
+    if (payload === null || error !== null) {
+      this.#sound?.end();
+      this.events.append(timeMs, message.usage ? eventKinds.usage : eventKinds.other, null, 0, null, 0);
+      return;
+    }
+    this.#sound ??= this.#open(asText(message.response_format) ?? this.#options.format, layoutOf(message));
+    this.#sound.add(Buffer.from(payload, 'base64'), timeMs);
+  }
+
+  onWhole(value: unknown): void {
+    const message = asObject(value) ?? {};
+    const error = streamedError(message) ?? 'the reply is JSON, expected audio';
+    this.#failure = failure(streamedError(message) === null ? 'content_type' : 'stream_error', error, {
+      status: 200,
+      body: JSON.stringify(value).slice(0, 16_384),
+    });
+  }
+
+  verdict(): Failure | null {
+    this.#sound?.end();
+    if (this.#failure) return this.#failure;
+    if (this.#sound?.holdsSound) return null;
+    return failure('empty', 'empty response: the reply holds no audio', { status: 200 });
+  }
+
+  /** The body has ended, at this time. */
+  finish(endMs: number | null): void {
+    this.#sound?.end();
+    if (!this.#options.streamed && this.#sound)
+      this.events.append(endMs ?? this.#lastMs, eventKinds.whole, null, this.#sound.bytes, null, 0);
+  }
+
+  #begin(contentType: string, headers: ReadonlyMap<string, string>): boolean {
+    const format = formatOf(contentType, this.#options.format);
+    if (format === null) return false;
+    this.#sound = this.#open(format, announcedLayout(contentType, headers));
+    const inputTokens = positiveInteger(headers.get('x-vllm-omni-input-tokens'));
+    if (inputTokens !== null) this.facts.usage = { input_tokens: inputTokens };
+    return true;
+  }
+
+  #open(format: string, announced: Partial<SampleLayout>): SoundStream {
+    const layout = { ...this.#options.pcm, sampleBytes: 2, ...announced };
+    return new SoundStream(format, layout, this.#options.streamed ? this.events : this.#unseen);
+  }
+}
+
+const formatsByType: Readonly<Record<string, string>> = {
+  'audio/wav': 'wav',
+  'audio/x-wav': 'wav',
+  'audio/wave': 'wav',
+  'audio/vnd.wave': 'wav',
+  'audio/pcm': 'pcm',
+  'audio/l16': 'pcm',
+  'audio/raw': 'pcm',
+  'audio/mpeg': 'mp3',
+  'audio/mp3': 'mp3',
+  'audio/flac': 'flac',
+  'audio/x-flac': 'flac',
+  'audio/ogg': 'opus',
+  'audio/opus': 'opus',
+  'audio/aac': 'aac',
+};
+
+/** What a body of this type holds; types that name no format are taken as what was asked for. `null` = no audio. */
+function formatOf(contentType: string, asked: string): string | null {
+  const type = contentType.split(';')[0]?.trim() ?? '';
+  if (type === '' || type === 'application/octet-stream') return asked;
+  return formatsByType[type] ?? (type.startsWith('audio/') ? type.slice('audio/'.length) : null);
+}
+
+/** Rate, channels and width of bare samples as far as the head of the reply says them. */
+function announcedLayout(contentType: string, headers: ReadonlyMap<string, string>): Partial<SampleLayout> {
+  const parameter = (...names: string[]): string | undefined => {
+    for (const name of names) {
+      const found = new RegExp(`;\\s*${name}\\s*=\\s*"?(\\d+)`).exec(contentType)?.[1];
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  const header = (...names: string[]): string | undefined =>
+    names.map((name) => headers.get(name)).find((value) => value !== undefined);
+  return layoutFrom({
+    rate:
+      parameter('rate', 'samplerate', 'sample_rate') ??
+      header('x-sample-rate', 'x-audio-sample-rate', 'sample-rate'),
+    channels: parameter('channels') ?? header('x-channels', 'x-audio-channels'),
+    bits: /\d+/.exec(header('x-sample-format') ?? '')?.[0],
+  });
+}
+
+function layoutOf(message: JsonObject): Partial<SampleLayout> {
+  return layoutFrom({
+    rate: message.sample_rate ?? message.sample_rate_hz,
+    channels: message.channels,
+    bits: undefined,
+  });
+}
+
+function layoutFrom(said: { rate: unknown; channels: unknown; bits: unknown }): Partial<SampleLayout> {
+  const sampleRateHz = positiveInteger(said.rate);
+  const channels = positiveInteger(said.channels);
+  const bits = positiveInteger(said.bits);
+  return {
+    ...(sampleRateHz === null ? {} : { sampleRateHz }),
+    ...(channels === null ? {} : { channels }),
+    ...(bits === null ? {} : { sampleBytes: bits / 8 }),
+  };
+}
