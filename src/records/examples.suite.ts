@@ -88,6 +88,7 @@ export function exampleFacts(changes: Partial<RunFacts>): RunFacts {
     continuityThresholdS: 0.1,
     temperature: null,
     self: null,
+    environment: null,
     ...changes,
   };
 }

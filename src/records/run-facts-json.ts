@@ -61,6 +61,18 @@ const runFactsSchema: z.ZodType<RunFacts> = z.strictObject({
       maxInFlight: numberOrNull,
     })
     .nullable(),
+  // Absent from runs of before it was recorded.
+  environment: z
+    .strictObject({
+      nodeVersion: z.string(),
+      platform: z.string(),
+      architecture: z.string(),
+      cpuModel: z.string(),
+      cpuCount: z.number(),
+      memoryBytes: z.number(),
+    })
+    .nullable()
+    .default(null),
 });
 
 /** The text of `run.json`. */

@@ -39,6 +39,16 @@ export type SelfMeasurement = {
   readonly maxInFlight: number | null;
 };
 
+/** Where the client ran. */
+export type RunEnvironment = {
+  readonly nodeVersion: string;
+  readonly platform: string;
+  readonly architecture: string;
+  readonly cpuModel: string;
+  readonly cpuCount: number;
+  readonly memoryBytes: number;
+};
+
 export type RpsChangeEvent = { readonly rps: number; readonly timestamp: string };
 
 /** Everything of a run that is not in its records: the plan, the arguments, versions, the wall clock. `run.json`. */
@@ -89,4 +99,6 @@ export type RunFacts = {
   /** Temperature on the wire; `null` = the server's default. */
   readonly temperature: number | null;
   readonly self: SelfMeasurement | null;
+  /** `null` = not recorded. */
+  readonly environment: RunEnvironment | null;
 };

@@ -1,10 +1,11 @@
+import { cpus, release, totalmem } from 'node:os';
 import type { ThreadHealth } from '../../drive/messages.ts';
 import type { Endpoint, Target } from '../../endpoints/endpoint.ts';
 import { hostClockOffsetMs } from '../../foundation/clock.ts';
 import { percentileOfSorted, sortedCopy } from '../../foundation/statistics.ts';
 import { omnimeterVersion } from '../../foundation/version.ts';
 import type { RequestRecord } from '../../records/request-record.ts';
-import type { RpsChangeEvent, RunFacts, SelfMeasurement } from '../../records/run-facts.ts';
+import type { RpsChangeEvent, RunEnvironment, RunFacts, SelfMeasurement } from '../../records/run-facts.ts';
 import type { Pacer } from '../../schedule/pacer.ts';
 import { rateSteps } from '../../schedule/rate-plan.ts';
 import type { BenchServeOptions } from './options.ts';
@@ -65,6 +66,19 @@ export function plannedFacts(
     continuityThresholdS: run.continuityThresholdS,
     temperature: typeof temperature === 'number' ? temperature : null,
     self: null,
+    environment: environment(),
+  };
+}
+
+function environment(): RunEnvironment {
+  const cpu = cpus();
+  return {
+    nodeVersion: process.version,
+    platform: `${process.platform} ${release()}`,
+    architecture: process.arch,
+    cpuModel: cpu[0]?.model.trim() || 'unknown',
+    cpuCount: cpu.length,
+    memoryBytes: totalmem(),
   };
 }
 
