@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { drawVideo, frameTicks, type VideoDescription } from './draw-video.ts';
+import { drawVideo, type VideoDescription } from './draw-video.ts';
+import { frameTicks } from './mp4-video-track.ts';
 
 const plain: VideoDescription = { widthPx: 832, heightPx: 480, numFrames: 33, fps: 24, seed: 1, audio: null };
 

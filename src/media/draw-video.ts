@@ -1,7 +1,8 @@
 import { randomStream } from '../foundation/random.ts';
 import { blocksAcross, type Mosaic, MosaicEncoder, parameterSets } from './h264-mosaic.ts';
 import { aacTrack } from './mp4-audio-track.ts';
-import { box, halfWords, type Mp4Sample, type Mp4Track, muxMp4, words } from './mp4-mux.ts';
+import { type Mp4Sample, type Mp4Track, muxMp4, words } from './mp4-mux.ts';
+import { avcTrack } from './mp4-video-track.ts';
 import type { PcmFormat } from './wav-encode.ts';
 
 /** A video to be made. */
@@ -21,20 +22,6 @@ export type VideoDescription = {
 
 /** Frames between two at which a player may start. */
 const keyInterval = 48;
-/** Denominators of the rates that film and television use. */
-const rateDenominators = [1, 1001, 10, 100, 1000];
-
-/** Ticks per second and per frame whose quotient is the rate, to within a millionth where no common one fits. */
-export function frameTicks(fps: number): { timescale: number; ticksPerSample: number } {
-  for (const ticksPerSample of rateDenominators) {
-    const timescale = fps * ticksPerSample;
-    const whole = Math.round(timescale);
-    if (whole > 0 && Math.abs(timescale - whole) <= 1e-6 * timescale)
-      return { timescale: whole, ticksPerSample };
-  }
-  return { timescale: 1_000_000, ticksPerSample: Math.round(1_000_000 / fps) };
-}
-
 /** Background of slowly changing colour, and a bright square that wanders over it. */
 function pictureSource(across: number, down: number, seed: number): (index: number) => Mosaic {
   const random = randomStream(seed, 'video');
@@ -75,29 +62,6 @@ function bounce(position: number, most: number): number {
   return at <= most ? at : 2 * most - at;
 }
 
-function avcSampleEntry(widthPx: number, heightPx: number, sps: Buffer, pps: Buffer): Buffer {
-  const configuration = box(
-    'avcC',
-    Buffer.from([1, sps[1] ?? 0, sps[2] ?? 0, sps[3] ?? 0, 0xff, 0xe1]),
-    halfWords(sps.length),
-    sps,
-    Buffer.from([1]),
-    halfWords(pps.length),
-    pps,
-  );
-  return box(
-    'avc1',
-    halfWords(0, 0, 0, 1, 0, 0),
-    words(0, 0, 0),
-    halfWords(widthPx, heightPx),
-    words(0x00480000, 0x00480000, 0),
-    halfWords(1),
-    Buffer.alloc(32),
-    halfWords(0x0018, 0xffff),
-    configuration,
-  );
-}
-
 function videoTrack({ widthPx, heightPx, numFrames, fps, seed }: VideoDescription): Mp4Track {
   const { sps, pps } = parameterSets({ widthPx, heightPx }, fps);
   const encoder = new MosaicEncoder({ widthPx, heightPx });
@@ -108,16 +72,7 @@ function videoTrack({ widthPx, heightPx, numFrames, fps, seed }: VideoDescriptio
     const unit = encoder.encode(picture(index), isSync);
     samples.push({ bytes: Buffer.concat([words(unit.length), unit]), isSync });
   }
-  return {
-    kind: 'video',
-    sampleEntry: avcSampleEntry(widthPx, heightPx, sps, pps),
-    ...frameTicks(fps),
-    samples,
-    shownTicks: null,
-    skipTicks: 0,
-    widthPx,
-    heightPx,
-  };
+  return avcTrack({ widthPx, heightPx, fps, sps, pps, samples });
 }
 
 /**

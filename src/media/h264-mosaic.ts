@@ -19,7 +19,7 @@ const quantiser = 28;
 /** And with this offset (quantiser 22) so does a chroma level (8.5.11.2). */
 const chromaQuantiserOffset = -6;
 
-const nalIdr = 0x65;
+export const nalIdr = 0x65;
 const nalPicture = 0x41;
 const nalSps = 0x67;
 const nalPps = 0x68;
@@ -41,19 +41,19 @@ export function blocksAcross(px: number): number {
   return Math.ceil(px / blockPx);
 }
 
-function unsigned(bits: BitWriter, value: number): void {
+export function unsigned(bits: BitWriter, value: number): void {
   const code = value + 1;
   const length = 32 - Math.clz32(code);
   if (length > 1) bits.bits(0, length - 1);
   bits.bits(code, length);
 }
 
-function signed(bits: BitWriter, value: number): void {
+export function signed(bits: BitWriter, value: number): void {
   unsigned(bits, value > 0 ? 2 * value - 1 : -2 * value);
 }
 
 /** A NAL unit: a byte that says what it is, and the payload with its zeros broken up (7.4.1). */
-function nalUnit(header: number, bits: BitWriter): Buffer {
+export function nalUnit(header: number, bits: BitWriter): Buffer {
   bits.bits(1, 1);
   bits.align();
   const payload = bits.bytes();
@@ -111,17 +111,27 @@ export function parameterSets({ widthPx, heightPx }: MosaicSize, fps: number): P
   return { sps: nalUnit(nalSps, sps), pps: nalUnit(nalPps, pps) };
 }
 
+/** How a block says how many levels it has: none, one of ±1, or one of another size; as code and width. */
+type TokenCodes = Readonly<Record<'none' | 'one' | 'other', readonly [code: number, width: number]>>;
+
+/** Which codes hold depends on the number of levels in the blocks beside it (table 9-5). */
+export const tokenCodes = {
+  fewBeside: { none: [1, 1], one: [1, 2], other: [5, 6] },
+  manyBeside: { none: [3, 6], one: [1, 6], other: [0, 6] },
+  chroma: { none: [1, 2], one: [1, 1], other: [7, 6] },
+} as const satisfies Record<string, TokenCodes>;
+
 /** One transform level, alone in its block and first in it (9.2.2 and tables 9-5, 9-7, 9-9a). */
-function level(bits: BitWriter, value: number, chroma: boolean): void {
+export function level(bits: BitWriter, value: number, codes: TokenCodes): void {
   if (value === 0) {
-    bits.bits(1, chroma ? 2 : 1);
+    bits.bits(...codes.none);
     return;
   }
   if (value === 1 || value === -1) {
-    bits.bits(1, chroma ? 1 : 2);
+    bits.bits(...codes.one);
     bits.bits(value < 0 ? 1 : 0, 1);
   } else {
-    bits.bits(chroma ? 7 : 5, 6);
+    bits.bits(...codes.other);
     const code = (value > 0 ? 2 * value - 2 : -2 * value - 1) - 2;
     if (code < 14) bits.unary(code);
     else if (code < 30) {
@@ -156,13 +166,13 @@ function intraBlock(bits: BitWriter, picture: Mosaic, at: number, across: number
   unsigned(bits, typeOffset + 1 + mode.luma + (hasChroma ? 4 : 0));
   unsigned(bits, mode.chroma);
   signed(bits, 0);
-  level(bits, y, false);
+  level(bits, y, tokenCodes.fewBeside);
   if (!hasChroma) return;
-  level(bits, cb, true);
-  level(bits, cr, true);
+  level(bits, cb, tokenCodes.chroma);
+  level(bits, cr, tokenCodes.chroma);
 }
 
-function sliceHeader(bits: BitWriter, frameNum: number, idrId: number | null): void {
+export function sliceHeader(bits: BitWriter, frameNum: number, idrId: number | null): void {
   unsigned(bits, 0);
   unsigned(bits, idrId === null ? 5 : 7);
   unsigned(bits, 0);
