@@ -3,7 +3,7 @@ import { nowMs } from '../foundation/clock.ts';
 import { messageOf } from '../foundation/errors.ts';
 import { StopSwitch } from '../foundation/stop-switch.ts';
 import { eventLogOf } from '../records/event-log.ts';
-import { journalMs } from '../records/record-json.ts';
+import { journalMs } from '../records/journal-ms.ts';
 import type { Attempt, RequestRecord } from '../records/request-record.ts';
 import type { Transport } from '../transport/transport.ts';
 import { startLoopClock } from './due-clock.ts';
@@ -104,16 +104,11 @@ export class LoadWorker {
       ...seen,
       attempts: seen.attempts.map(roundAttempt),
     };
-    roundInPlace(record.events.timesMs);
     onRecord(phase.phase, { record, encodedAudio });
   }
 }
 
-/** To the journal's resolution, so that a report from memory and one from disk are the same. */
-function roundInPlace(timesMs: Float64Array): void {
-  for (let i = 0; i < timesMs.length; i += 1) timesMs[i] = journalMs(timesMs[i] as number);
-}
-
+/** To the journal's resolution, as event logs are, so that a report from memory and one from disk are the same. */
 function roundAttempt(attempt: Attempt): Attempt {
   const round = (ms: number | null): number | null => (ms === null ? null : journalMs(ms));
   return {

@@ -7,7 +7,8 @@ import { InputFileError } from '../foundation/errors.ts';
 import { type EventKind, eventKinds, eventLogOf } from './event-log.ts';
 import { exampleFacts, exampleRecord } from './examples.suite.ts';
 import { openJournal, readRun } from './journal.ts';
-import { decodeRecord, encodeRecord, journalMs } from './record-json.ts';
+import { journalMs } from './journal-ms.ts';
+import { decodeRecord, encodeRecord } from './record-json.ts';
 
 let dir: string;
 beforeEach(() => {

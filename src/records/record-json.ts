@@ -44,6 +44,7 @@ const outcomeSchema = z.discriminatedUnion('ok', [
       'content_type',
       'limit',
       'aborted',
+      'job_failed',
       'unsendable',
     ]),
     status: z.number().nullable(),
@@ -92,6 +93,7 @@ const recordSchema = z.strictObject({
       count,
       pixels: z.number().nullable(),
       sizedCount: count,
+      broken: count,
       generationMs: z.number().nullable(),
       denoiseStepMs: z.number().nullable(),
     })
@@ -116,11 +118,6 @@ const columnTypes = {
   frames: Int32Array,
   responses: Uint16Array,
 } as const;
-
-/** A time rounded to 0.1 µs, the journal's resolution, so that a stored record equals the one in memory. */
-export function journalMs(timeMs: number): number {
-  return Math.round(timeMs * 1e4) / 1e4;
-}
 
 function encodeColumn(column: ArrayLike<number>): JsonColumn {
   const first = column[0];
