@@ -6,6 +6,7 @@ import { ImageTally } from './image-tally.ts';
 import { asArray, asObject, asText, type JsonObject, positiveInteger } from './json-values.ts';
 import { OutputTotal } from './output-total.ts';
 import { ReplyFacts, streamedError } from './reply-facts.ts';
+import { ReplyText } from './reply-text.ts';
 import { TokenCounter } from './token-counter.ts';
 
 export type ChatReaderOptions = {
@@ -27,7 +28,7 @@ export class ChatReader implements ReplyReader {
   readonly #images = new ImageTally();
   readonly #counter = new TokenCounter();
   readonly #total: OutputTotal;
-  #text: string[] = [];
+  readonly #text = new ReplyText();
   #outputs = 0;
   #failure: Failure | null = null;
 
@@ -37,7 +38,7 @@ export class ChatReader implements ReplyReader {
   }
 
   get text(): string {
-    return this.#text.join('');
+    return this.#text.toString();
   }
 
   get image(): ImageFacts | null {
@@ -87,7 +88,10 @@ export class ChatReader implements ReplyReader {
       const reply = asObject(choice?.message);
       if (typeof choice?.finish_reason === 'string') this.facts.finishReason = choice.finish_reason;
       if (!reply) continue;
-      if (typeof reply.content === 'string' && reply.content !== '') this.#addText(reply.content);
+      if (typeof reply.content === 'string' && reply.content !== '') {
+        this.#text.append(reply.content);
+        this.#outputs += 1;
+      }
       if (typeof reply.content === 'object' && reply.content !== null) this.#countImages(reply.content);
       const audio = asText(asObject(reply.audio)?.data);
       if (audio) this.#countAudio(audio, choice);
@@ -127,9 +131,9 @@ export class ChatReader implements ReplyReader {
   #textChunk(message: JsonObject, choice: JsonObject, delta: JsonObject, timeMs: number): void {
     const { kind, text } = textOf(delta);
     const tokens = this.#counter.count(message, choice, kind !== eventKinds.empty);
-    if (kind === eventKinds.text) this.#addText(text);
-    else if (kind !== eventKinds.empty) this.#outputs += 1;
-    this.events.append(timeMs, kind, tokens, Buffer.byteLength(text), null, 0);
+    if (kind !== eventKinds.empty) this.#outputs += 1;
+    const bytes = kind === eventKinds.text ? this.#text.append(text) : Buffer.byteLength(text);
+    this.events.append(timeMs, kind, tokens, bytes, null, 0);
   }
 
   #audioChunk(choice: JsonObject, delta: JsonObject, timeMs: number): void {
@@ -155,11 +159,6 @@ export class ChatReader implements ReplyReader {
       null,
       0,
     );
-  }
-
-  #addText(text: string): void {
-    this.#text.push(text);
-    this.#outputs += 1;
   }
 
   #countAudio(base64: string, choice: JsonObject | null): ReturnType<AudioChunks['addBase64']> {

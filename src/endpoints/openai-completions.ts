@@ -4,6 +4,7 @@ import { type Failure, failure, type ReplyReader, readReply } from './http-reply
 import { asArray, asObject, positiveInteger } from './json-values.ts';
 import { observationOf } from './observation.ts';
 import { ReplyFacts, streamedError } from './reply-facts.ts';
+import { ReplyText } from './reply-text.ts';
 import { jsonRequest, promptText, refuseMedia } from './request-parts.ts';
 import { TokenCounter } from './token-counter.ts';
 
@@ -12,12 +13,12 @@ class CompletionReader implements ReplyReader {
   readonly events = new EventLogBuilder();
   readonly facts = new ReplyFacts();
   readonly #counter = new TokenCounter();
-  #text: string[] = [];
+  readonly #text = new ReplyText();
   #choices = 0;
   #failure: Failure | null = null;
 
   get text(): string {
-    return this.#text.join('');
+    return this.#text.toString();
   }
 
   onMessage(value: unknown, timeMs: number): void {
@@ -39,15 +40,8 @@ class CompletionReader implements ReplyReader {
     if (typeof choice.finish_reason === 'string') this.facts.finishReason = choice.finish_reason;
     const text = typeof choice.text === 'string' ? choice.text : '';
     const tokens = this.#counter.count(message, choice, text !== '');
-    if (text !== '') this.#text.push(text);
-    this.events.append(
-      timeMs,
-      text === '' ? eventKinds.empty : eventKinds.text,
-      tokens,
-      Buffer.byteLength(text),
-      null,
-      0,
-    );
+    const kind = text === '' ? eventKinds.empty : eventKinds.text;
+    this.events.append(timeMs, kind, tokens, this.#text.append(text), null, 0);
   }
 
   onWhole(value: unknown, timeMs: number): void {
@@ -59,7 +53,7 @@ class CompletionReader implements ReplyReader {
     for (const choice of asArray(message.choices)) {
       this.#choices += 1;
       const text = asObject(choice)?.text;
-      if (typeof text === 'string') this.#text.push(text);
+      if (typeof text === 'string') this.#text.append(text);
       const reason = asObject(choice)?.finish_reason;
       if (typeof reason === 'string') this.facts.finishReason = reason;
     }
