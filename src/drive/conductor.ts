@@ -13,12 +13,12 @@ import type {
   ThreadHealth,
   ToLoadThread,
 } from './messages.ts';
-import { type PlannedRequest, packRequests } from './request-table.ts';
+import type { PackedRequests } from './request-table.ts';
 import { SharedControl } from './shared-control.ts';
 
 export type PhasePlan = {
   readonly role: RecordRole;
-  readonly requests: readonly PlannedRequest[];
+  readonly requests: PackedRequests;
   /** Due times after the phase's start, ms; `null` = all at once. */
   readonly dueMs: Float64Array | null;
   /** Most requests under way at once over all threads; `null` = no cap. */
@@ -110,7 +110,7 @@ export class Conductor {
     if (this.#current) throw new Error('a phase is already under way');
     const control = SharedControl.create(plan.maxConcurrency);
     const number = ++this.#phases;
-    const requests = packRequests(plan.requests);
+    const { requests } = plan;
     const allAtOnce = plan.dueMs === null || plan.dueMs.every((due) => due === 0);
     const dueMs = allAtOnce ? null : shared(plan.dueMs ?? new Float64Array());
     const release =
@@ -234,7 +234,7 @@ export class Conductor {
     const current = this.#current;
     if (!current) return;
     const { control, plan, received, startMs } = current;
-    const expected = control.stopped ? control.taken : plan.requests.length;
+    const expected = control.stopped ? control.taken : plan.requests.count;
     if (received < expected) return;
     this.#current = null;
     current.settle({ startMs, endMs: nowMs(), taken: control.taken, maxInFlight: control.maxInFlight });

@@ -13,11 +13,13 @@ export type PlannedRequest = { readonly prepared: PreparedRequest; readonly fact
 /** Everything of a request but its body, id and what was said of it; requests of a run share a few of these. */
 type Shape = Omit<PreparedRequest, 'body' | 'notes'>;
 
-/** All requests of a phase in a form that threads share: bodies in one shared buffer, the rest as small columns. */
+/** All requests of a phase in a form that threads share: bodies in shared memory, the rest as small columns. */
 export type PackedRequests = {
   readonly count: number;
-  readonly bodies: SharedArrayBuffer;
+  /** Bodies one after the other; none lies across two segments. */
+  readonly segments: readonly SharedArrayBuffer[];
   /** Where each body stands; requests that were prepared as one (probes, repeated warm-ups) share it. */
+  readonly segmentOf: Uint32Array;
   readonly starts: Float64Array;
   readonly ends: Float64Array;
   readonly shapes: readonly Shape[];
@@ -26,77 +28,102 @@ export type PackedRequests = {
 };
 
 const requestIdHeader = 'x-request-id';
+/** Segments double from the one to the other, bytes; a body that is larger has one of its own. */
+const smallestSegment = 64 * 1024;
+const largestSegment = 16 * 1024 * 1024;
 
-export function packRequests(requests: readonly PlannedRequest[]): PackedRequests {
-  const { starts, ends, bodies } = packBodies(requests);
-  const shapes: Shape[] = [];
-  const shapeIndex = new Map<string, number>();
-  const shapeOf = new Uint32Array(requests.length);
-  const known = new Map<PreparedRequest, number>();
-  for (const [index, { prepared }] of requests.entries()) {
-    const same = known.get(prepared);
-    if (same !== undefined) {
-      shapeOf[index] = same;
-      continue;
+/** Where a request lies in the table. */
+type Place = {
+  readonly segment: number;
+  readonly start: number;
+  readonly end: number;
+  readonly shape: number;
+};
+
+/**
+ * Packs requests as they are prepared, so that nobody has to hold them all: with prompts of pages, or media, they are
+ * the largest thing that a run has in memory.
+ */
+export class RequestPacker {
+  readonly #segments: SharedArrayBuffer[] = [];
+  #used = 0;
+  readonly #places: Place[] = [];
+  readonly #facts: RequestFacts[] = [];
+  readonly #shapes: Shape[] = [];
+  readonly #shapeIndex = new Map<string, number>();
+  readonly #known = new WeakMap<PreparedRequest, Place>();
+
+  add({ prepared, facts }: PlannedRequest): void {
+    let place = this.#known.get(prepared);
+    if (place === undefined) {
+      place = { ...this.#placeBody(prepared.body), shape: this.#shapeOf(prepared) };
+      this.#known.set(prepared, place);
     }
+    this.#places.push(place);
+    this.#facts.push(facts);
+  }
+
+  pack(): PackedRequests {
+    const places = this.#places;
+    return {
+      count: places.length,
+      segments: this.#segments,
+      segmentOf: Uint32Array.from(places, ({ segment }) => segment),
+      starts: Float64Array.from(places, ({ start }) => start),
+      ends: Float64Array.from(places, ({ end }) => end),
+      shapes: this.#shapes,
+      shapeOf: Uint32Array.from(places, ({ shape }) => shape),
+      facts: this.#facts,
+    };
+  }
+
+  #placeBody(body: Uint8Array): Omit<Place, 'shape'> {
+    let last = this.#segments.at(-1);
+    if (last === undefined || this.#used + body.byteLength > last.byteLength) {
+      const next = Math.min(largestSegment, last === undefined ? smallestSegment : last.byteLength * 2);
+      last = new SharedArrayBuffer(Math.max(next, body.byteLength));
+      this.#segments.push(last);
+      this.#used = 0;
+    }
+    const start = this.#used;
+    this.#used += body.byteLength;
+    new Uint8Array(last, start, body.byteLength).set(body);
+    return { segment: this.#segments.length - 1, start, end: this.#used };
+  }
+
+  #shapeOf(prepared: PreparedRequest): number {
     const { body: _body, notes: _notes, ...rest } = prepared;
     const shape: Shape = {
       ...rest,
       headers: rest.headers.filter(([name]) => name.toLowerCase() !== requestIdHeader),
     };
     const key = JSON.stringify(shape);
-    let at = shapeIndex.get(key);
-    if (at === undefined) {
-      at = shapes.push(shape) - 1;
-      shapeIndex.set(key, at);
-    }
-    shapeOf[index] = at;
-    known.set(prepared, at);
+    const known = this.#shapeIndex.get(key);
+    if (known !== undefined) return known;
+    const at = this.#shapes.push(shape) - 1;
+    this.#shapeIndex.set(key, at);
+    return at;
   }
-  return {
-    count: requests.length,
-    bodies,
-    starts,
-    ends,
-    shapes,
-    shapeOf,
-    facts: requests.map(({ facts }) => facts),
-  };
 }
 
-function packBodies(requests: readonly PlannedRequest[]): Pick<PackedRequests, 'starts' | 'ends' | 'bodies'> {
-  const starts = new Float64Array(requests.length);
-  const ends = new Float64Array(requests.length);
-  const placed = new Map<Uint8Array, number>();
-  let size = 0;
-  for (const [index, { prepared }] of requests.entries()) {
-    const { body } = prepared;
-    let start = placed.get(body);
-    if (start === undefined) {
-      start = size;
-      placed.set(body, start);
-      size += body.byteLength;
-    }
-    starts[index] = start;
-    ends[index] = start + body.byteLength;
-  }
-  const bodies = new SharedArrayBuffer(size);
-  const bytes = new Uint8Array(bodies);
-  for (const [body, start] of placed) bytes.set(body, start);
-  return { starts, ends, bodies };
+export function packRequests(requests: Iterable<PlannedRequest>): PackedRequests {
+  const packer = new RequestPacker();
+  for (const request of requests) packer.add(request);
+  return packer.pack();
 }
 
-/** One request of a packed phase; its body is a view of the shared buffer. */
+/** One request of a packed phase; its body is a view of shared memory. */
 export function unpackRequest(packed: PackedRequests, index: number): PlannedRequest {
   const shape = packed.shapes[packed.shapeOf[index] ?? -1];
   const facts = packed.facts[index];
+  const segment = packed.segments[packed.segmentOf[index] ?? -1];
   const start = packed.starts[index];
   const end = packed.ends[index];
-  if (!shape || !facts || start === undefined || end === undefined)
+  if (!shape || !facts || !segment || start === undefined || end === undefined)
     throw new Error(`request ${index} is not in the phase`);
   const headers =
     facts.requestId === null
       ? shape.headers
       : [...shape.headers, [requestIdHeader, facts.requestId] as const];
-  return { prepared: { ...shape, headers, body: Buffer.from(packed.bodies, start, end - start) }, facts };
+  return { prepared: { ...shape, headers, body: Buffer.from(segment, start, end - start) }, facts };
 }

@@ -5,7 +5,7 @@ import {
   type RunningPhase,
 } from '../../drive/conductor.ts';
 import type { RawRecord } from '../../drive/messages.ts';
-import type { PlannedRequest } from '../../drive/request-table.ts';
+import { type PackedRequests, type PlannedRequest, packRequests } from '../../drive/request-table.ts';
 import { nowMs } from '../../foundation/clock.ts';
 import { messageOf } from '../../foundation/errors.ts';
 import type { RecordRole, RequestRecord } from '../../records/request-record.ts';
@@ -42,7 +42,7 @@ export class MeasuredRun {
   readonly io: CommandIo;
   readonly interrupts: Interrupts;
   readonly #plan: {
-    readonly requests: readonly PlannedRequest[];
+    readonly requests: PackedRequests;
     readonly probe: PlannedRequest;
     readonly tokenizer: Tokenizer | null;
   };
@@ -53,7 +53,7 @@ export class MeasuredRun {
 
   constructor(
     plan: {
-      readonly requests: readonly PlannedRequest[];
+      readonly requests: PackedRequests;
       readonly probe: PlannedRequest;
       readonly tokenizer: Tokenizer | null;
     },
@@ -71,14 +71,14 @@ export class MeasuredRun {
 
   /** One unmeasured request. */
   async one(request: PlannedRequest, role: RecordRole, timeoutMs: number): Promise<RequestRecord> {
-    const [record] = await this.all([request], role, null, timeoutMs);
+    const [record] = await this.all(packRequests([request]), role, null, timeoutMs);
     if (!record) throw new Error('a phase of one request ended without a record');
     return record;
   }
 
   /** Unmeasured requests, all at once but for the cap. A Ctrl-C aborts them. */
   async all(
-    requests: readonly PlannedRequest[],
+    requests: PackedRequests,
     role: RecordRole,
     maxConcurrency: number | null,
     timeoutMs = this.#timeoutMs,
@@ -119,7 +119,7 @@ export class MeasuredRun {
   async run(planned: RunFacts, pacer: Pacer, dueMs: Float64Array): Promise<RunResult> {
     const records: RequestRecord[] = [];
     const pending: Promise<void>[] = [];
-    const progress = new ProgressDisplay(this.#plan.requests.length, this.#options, this.io);
+    const progress = new ProgressDisplay(this.#plan.requests.count, this.#options, this.io);
     const probes = await startProbes(this.#options, this.#plan.probe, this.#conductorOptions, (raw, into) =>
       this.#complete(raw, into),
     );
@@ -141,7 +141,7 @@ export class MeasuredRun {
       ...planned,
       startedAt: localIso(startEpochMs),
       startMs: phase.startMs,
-      rpsChangeEvents: rpsChangeEvents(this.#options, pacer, this.#plan.requests.length, startEpochMs),
+      rpsChangeEvents: rpsChangeEvents(this.#options, pacer, this.#plan.requests.count, startEpochMs),
     };
     this.#folder.describe(begun);
     progress.start(() => phase.state());

@@ -1,4 +1,4 @@
-import type { PlannedRequest } from '../../drive/request-table.ts';
+import { type PackedRequests, type PlannedRequest, RequestPacker } from '../../drive/request-table.ts';
 import type { Endpoint, PreparedRequest, Target } from '../../endpoints/endpoint.ts';
 import { randomStream } from '../../foundation/random.ts';
 import type { Sample } from '../../workloads/sample.ts';
@@ -25,24 +25,39 @@ export function runTarget(options: BenchServeOptions, endpoint: Endpoint, model:
     ignoreEos: options.ignoreEos,
     logprobs: options.logprobs,
     stream: options.stream,
+    videoDownload: options.videoDownload,
   };
 }
 
-/** Serialises every request before the clock starts, with its LoRA adapter where any are given. */
+/**
+ * Serialises every request before the clock starts, with its LoRA adapter where any are given.
+ * @param run.note takes what the endpoint has to say of the requests, each line once
+ */
 export function planRequests(
-  endpoint: Endpoint,
-  target: Target,
-  samples: readonly Sample[],
+  run: {
+    readonly endpoint: Endpoint;
+    readonly target: Target;
+    readonly samples: Iterable<Sample>;
+    readonly note: (line: string) => void;
+  },
   options: BenchServeOptions,
-): PlannedRequest[] {
+): PackedRequests {
   const random = randomStream(options.seed, 'lora');
   const modules = options.loraModules;
-  return samples.map((sample, index) => {
+  const packer = new RequestPacker();
+  const said = new Set<string>();
+  let index = 0;
+  for (const sample of run.samples) {
     const chosen =
       options.loraAssignment === 'random' ? random.integer(0, modules.length - 1) : index % modules.length;
-    const model = modules[chosen] ?? target.model;
-    return plannedRequest(endpoint.prepare(sample, { ...target, model }), sample);
-  });
+    const model = modules[chosen] ?? run.target.model;
+    const planned = plannedRequest(run.endpoint.prepare(sample, { ...run.target, model }), sample);
+    for (const line of planned.prepared.notes ?? []) said.add(line);
+    packer.add(planned);
+    index += 1;
+  }
+  for (const line of said) run.note(line);
+  return packer.pack();
 }
 
 export function plannedRequest(prepared: PreparedRequest, sample: Sample): PlannedRequest {

@@ -1,4 +1,4 @@
-import type { PlannedRequest } from '../../drive/request-table.ts';
+import { type PackedRequests, type PlannedRequest, unpackRequest } from '../../drive/request-table.ts';
 import { EndpointUnavailableError } from '../../foundation/errors.ts';
 import type { RequestRecord } from '../../records/request-record.ts';
 import type { MeasuredRun } from './measured-run.ts';
@@ -14,21 +14,21 @@ const quotedCharacters = 1000;
  * @throws EndpointUnavailableError when none did
  */
 export async function checkReady(
-  first: PlannedRequest | undefined,
+  requests: PackedRequests,
   options: BenchServeOptions,
   run: MeasuredRun,
 ): Promise<void> {
   const timeoutMs = options.readyCheckTimeoutS * 1000;
-  if (timeoutMs <= 0 || !first) {
+  if (timeoutMs <= 0) {
     run.io.stdout('Skipping endpoint ready check.');
     return;
   }
   run.io.stdout(`Waiting for endpoint to become up in ${options.readyCheckTimeoutS} seconds`);
   const deadline = Date.now() + timeoutMs;
   let lastError = `Endpoint readiness timed out after ${options.readyCheckTimeoutS}s.`;
-  const anonymous: PlannedRequest = { ...first, facts: { ...first.facts, requestId: null } };
+  const first = withoutId(unpackRequest(requests, 0));
   while (run.interrupts.count === 0 && Date.now() < deadline) {
-    const outcome = (await run.one(withoutId(anonymous), 'readiness', deadline - Date.now())).outcome;
+    const outcome = (await run.one(first, 'readiness', deadline - Date.now())).outcome;
     if (outcome.ok) {
       run.io.stdout('Initial test run completed.');
       return;
@@ -44,9 +44,9 @@ export async function checkReady(
   );
 }
 
-function withoutId(request: PlannedRequest): PlannedRequest {
-  const headers = request.prepared.headers.filter(([name]) => name.toLowerCase() !== 'x-request-id');
-  return { ...request, prepared: { ...request.prepared, headers } };
+function withoutId({ prepared, facts }: PlannedRequest): PlannedRequest {
+  const headers = prepared.headers.filter(([name]) => name.toLowerCase() !== 'x-request-id');
+  return { prepared: { ...prepared, headers }, facts: { ...facts, requestId: null } };
 }
 
 /**
@@ -54,12 +54,12 @@ function withoutId(request: PlannedRequest): PlannedRequest {
  * @throws EndpointUnavailableError when all of them failed
  */
 export async function warmUp(
-  requests: readonly PlannedRequest[],
+  requests: PackedRequests,
   options: BenchServeOptions,
   run: MeasuredRun,
 ): Promise<void> {
-  if (requests.length === 0 || run.interrupts.count > 0) return;
-  run.io.stdout(`Warming up with ${requests.length} requests...`);
+  if (requests.count === 0 || run.interrupts.count > 0) return;
+  run.io.stdout(`Warming up with ${requests.count} requests...`);
   const records = await run.all(requests, 'warmup', options.maxConcurrency);
   const failures = records.flatMap(({ outcome }) =>
     outcome.ok ? [] : [outcome.message.slice(0, quotedCharacters)],

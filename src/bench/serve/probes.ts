@@ -1,6 +1,6 @@
 import { Conductor, type ConductorOptions } from '../../drive/conductor.ts';
 import type { RawRecord } from '../../drive/messages.ts';
-import type { PlannedRequest } from '../../drive/request-table.ts';
+import { type PlannedRequest, packRequests } from '../../drive/request-table.ts';
 import type { RequestRecord } from '../../records/request-record.ts';
 import type { BenchServeOptions } from './options.ts';
 
@@ -38,7 +38,7 @@ export async function startProbes(
   const pending: Promise<void>[] = [];
   const phase = await conductor.begin({
     role: 'probe',
-    requests: Array.from({ length: count }, () => probe),
+    requests: packRequests(Array.from({ length: count }, () => probe)),
     dueMs: Float64Array.from({ length: count }, (_, index) => (index / options.probeRequestRate) * 1000),
     maxConcurrency: null,
     timeoutMs: options.requestTimeoutS * 1000,

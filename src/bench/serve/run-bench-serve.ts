@@ -1,5 +1,5 @@
 import { Conductor, type ConductorOptions, loadThreadCount } from '../../drive/conductor.ts';
-import type { PlannedRequest } from '../../drive/request-table.ts';
+import type { PackedRequests, PlannedRequest } from '../../drive/request-table.ts';
 import type { Endpoint, Target } from '../../endpoints/endpoint.ts';
 import { endpointNamed } from '../../endpoints/registry.ts';
 import { EndpointUnavailableError, UsageError } from '../../foundation/errors.ts';
@@ -14,6 +14,7 @@ import { loadSamples } from './load-samples.ts';
 import { MeasuredRun } from './measured-run.ts';
 import type { BenchServeOptions, CommandIo } from './options.ts';
 import { plannedRequest, planRequests, runTarget } from './plan-requests.ts';
+import { planWarmups } from './plan-warmups.ts';
 import { checkReady, warmUp } from './preliminaries.ts';
 import { presentRun } from './present-run.ts';
 import { plannedFacts } from './run-facts.ts';
@@ -27,9 +28,8 @@ type PreparedRun = {
   readonly target: Target;
   readonly modelId: string;
   readonly tokenizer: Tokenizer | null;
-  readonly samples: readonly Sample[];
-  readonly requests: readonly PlannedRequest[];
-  readonly warmups: readonly PlannedRequest[];
+  readonly requests: PackedRequests;
+  readonly warmups: PackedRequests;
   /** What probes send. */
   readonly probe: PlannedRequest;
 };
@@ -76,10 +76,10 @@ async function prepareRun(
     : await resolveTokenizer({ tokenizer: options.tokenizer, model: modelId, env: process.env, note });
   const samples = await loadSamples(options, { tokenizer, endpoint, io });
   const target = runTarget(options, endpoint, servedName);
-  const requests = planRequests(endpoint, target, samples, options);
+  const requests = planRequests({ endpoint, target, samples, note }, options);
   const warmups = await planWarmups(options, { endpoint, target, samples, tokenizer, io });
   const probe = plannedRequest(endpoint.prepare(probeSample, target), probeSample);
-  return { endpoint, target, modelId, tokenizer, samples, requests, warmups, probe };
+  return { endpoint, target, modelId, tokenizer, requests, warmups, probe };
 }
 
 async function chooseModel(
@@ -92,34 +92,6 @@ async function chooseModel(
   const { served, model } = await calls.firstModel();
   io.stdout(`Using model: ${served}`);
   return { modelId: model, servedName: served };
-}
-
-/** Copies of the first request, as the reference sends them, or prompts that the run does not use. */
-async function planWarmups(
-  options: BenchServeOptions,
-  run: {
-    endpoint: Endpoint;
-    target: Target;
-    samples: readonly Sample[];
-    tokenizer: Tokenizer | null;
-    io: CommandIo;
-  },
-): Promise<PlannedRequest[]> {
-  const first = run.samples[0];
-  if (options.numWarmups <= 0 || !first) return [];
-  if (options.warmupPrompts === 'own') {
-    const own = {
-      ...options,
-      numPrompts: options.numWarmups,
-      seed: options.seed + 0x5eed,
-      requestIdPrefix: 'warmup-',
-    };
-    const samples = await loadSamples(own, run);
-    return planRequests(run.endpoint, run.target, samples.slice(0, options.numWarmups), own);
-  }
-  const anonymous: Sample = { ...first, requestId: null };
-  const planned = plannedRequest(run.endpoint.prepare(anonymous, run.target), anonymous);
-  return Array.from({ length: options.numWarmups }, () => planned);
 }
 
 async function measure(
@@ -148,18 +120,18 @@ async function measure(
     });
     if (options.omni) io.stdout(`Per-request timeout: ${formatGeneral(options.requestTimeoutS)}s`);
     io.stdout('Starting initial single prompt test run...');
-    await checkReady(run.requests[0], options, measured);
+    await checkReady(run.requests, options, measured);
     await warmUp(run.warmups, options, measured);
     if (interrupts.count > 0) return folder.abandon(130);
     io.stdout('Starting main benchmark run...');
     await interrupts.race(startProfiler(options, tools));
     if (interrupts.count > 0) return folder.abandon(130);
-    const pacer = scheduleOf(options, run.requests.length);
+    const pacer = scheduleOf(options, run.requests.count);
     for (const line of trafficBanner(options)) io.stdout(line);
     const { records, facts: finished } = await measured.run(
       facts,
       pacer,
-      dueTimes(pacer, run.requests.length),
+      dueTimes(pacer, run.requests.count),
     );
     const exitCode = present(finished, records, { options, folder, interrupts, io });
     await interrupts.race(stopProfiler(options, tools));
