@@ -1,7 +1,9 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { benchFlags, type Recorded, startRecorder, withRecorder } from './recorder.ts';
 import { reportFigures } from './report-figures.ts';
-import { runCli, startCli, startEmbeddedServer } from './run-cli.ts';
+import { runCli, startCli, startEmbeddedServer, withFolder } from './run-cli.ts';
 
 /** A port on which nothing listens, for now. */
 async function freePort(): Promise<number> {
@@ -152,6 +154,31 @@ describe('warm-ups', () => {
       const prompts = recorder.generations().map(({ body }) => body.prompt);
       expect(prompts).toHaveLength(6);
       expect(new Set(prompts).size).toBe(6);
+    });
+  });
+
+  it('of their own from a file are rows that the run leaves over, or an error', async () => {
+    await withRecorder(async (recorder) => {
+      await withFolder(async (dir) => {
+        const path = join(dir, 'prompts.jsonl');
+        writeFileSync(path, ['one', 'two', 'three'].map((prompt) => JSON.stringify({ prompt })).join('\n'));
+        const flags = [
+          ...['--model', 'm', '--dataset-name', 'custom', '--dataset-path', path, '--disable-shuffle'],
+          ...['--skip-chat-template', '--num-warmups', '2', '--warmup-prompts', 'own'],
+        ];
+        const spare = await runCli(benchFlags(recorder.url, [...flags, '--num-prompts', '2']));
+        expect(spare.exitCode, spare.stderr).toBe(0);
+        expect(recorder.generations().map(({ body }) => body.prompt)).toEqual([
+          'three',
+          'three',
+          'one',
+          'two',
+        ]);
+        const none = await runCli(benchFlags(recorder.url, [...flags, '--num-prompts', '3']));
+        expect(none.exitCode).toBe(2);
+        expect(none.stderr).toMatch(/^error: --warmup-prompts own: the dataset custom holds no prompt/m);
+        expect(recorder.generations()).toHaveLength(4);
+      });
     });
   });
 
