@@ -5,7 +5,22 @@ import { generationMsOf } from './reply-facts.ts';
 /** Counts the images of one reply: each part that carries one, whatever chunk it came in. */
 export class ImageTally {
   count = 0;
+  #pixels = 0;
+  #sized = 0;
+  #broken = 0;
   #generationMs: number | null = null;
+
+  /** Images whose bytes were looked at. */
+  addReadable({ count, pixels, broken }: { count: number; pixels: number; broken: number }): void {
+    this.count += count;
+    this.#sized += count;
+    this.#pixels += pixels;
+    this.#broken += broken;
+  }
+
+  addGenerationMs(ms: number | null): void {
+    if (ms !== null) this.#generationMs = (this.#generationMs ?? 0) + ms;
+  }
 
   /** @returns bytes of image payload, or `null` when no part holds an image */
   add(parts: readonly unknown[]): number | null {
@@ -21,7 +36,7 @@ export class ImageTally {
       const generationMs = timed ? null : generationMsOf(part.stage_durations);
       if (generationMs !== null) {
         timed = true;
-        this.#generationMs = (this.#generationMs ?? 0) + generationMs;
+        this.addGenerationMs(generationMs);
       }
     }
     return bytes;
@@ -32,10 +47,13 @@ export class ImageTally {
     const reported = imageStages(stages);
     const count = Math.max(this.count, reported.count);
     if (count === 0) return null;
+    const byStage = reported.pixels > this.#pixels;
+    const pixels = byStage ? reported.pixels : this.#pixels;
     return {
       count,
-      pixels: reported.pixels > 0 ? reported.pixels : null,
-      sizedCount: reported.pixels > 0 ? Math.max(reported.count, 1) : 0,
+      pixels: pixels > 0 ? pixels : null,
+      sizedCount: byStage ? Math.max(reported.count, 1) : this.#sized,
+      broken: this.#broken,
       generationMs: larger(this.#generationMs, reported.generationMs),
       denoiseStepMs: reported.denoiseStepMs,
     };

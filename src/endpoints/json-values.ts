@@ -13,6 +13,11 @@ export function asText(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
+/** Whether a switch is on, as forms and JSON spell it. */
+export function isTrue(value: unknown): boolean {
+  return typeof value === 'string' ? /^(true|1|yes|on)$/i.test(value.trim()) : Boolean(value);
+}
+
 /**
  * A figure > 0, or `null`. Servers send numbers, numeric strings and lists of them (the first that fits counts);
  * booleans are not figures.

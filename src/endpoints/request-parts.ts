@@ -17,6 +17,16 @@ export function jsonRequest(
   for (const [key, value] of Object.entries(fields)) if (value !== undefined) body[key] = value;
   if (target.ignoreEos) body.ignore_eos = true;
   Object.assign(body, target.extraBody, sample.bodyOverrides);
+  return jsonBody(sample, target, body, reading);
+}
+
+/** A JSON request with exactly this body. */
+export function jsonBody(
+  sample: Sample,
+  target: Target,
+  body: Readonly<Record<string, unknown>>,
+  reading: Readonly<Record<string, unknown>> = {},
+): PreparedRequest {
   return {
     method: 'POST',
     url: target.url,

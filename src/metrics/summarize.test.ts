@@ -366,7 +366,7 @@ describe('a run as a whole', () => {
   });
 
   it('divides pixels by the images whose size is known', () => {
-    const image = { count: 2, pixels: 1000, sizedCount: 1, generationMs: 50, denoiseStepMs: 2 };
+    const image = { count: 2, pixels: 1000, sizedCount: 1, broken: 0, generationMs: 50, denoiseStepMs: 2 };
     const { run, distributions } = summarize([requestOf({ endMs: 100 }, { image })], omniFacts());
     expect(run).toMatchObject({ total_images: 2, average_pixels_per_image: 1000, total_output_tokens: 0 });
     expect(distributions.image_generation.mean).toBe(50);

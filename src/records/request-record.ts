@@ -74,6 +74,8 @@ export type ImageFacts = {
   readonly pixels: number | null;
   /** How many images `pixels` covers. */
   readonly sizedCount: number;
+  /** Items that claim to be an image and do not decode; not among `count`. */
+  readonly broken: number;
   /** Time the server says it spent on making them, ms; `null` = not reported. */
   readonly generationMs: number | null;
   readonly denoiseStepMs: number | null;
@@ -107,6 +109,8 @@ export type FailureKind =
   | 'limit'
   /** Stopped by the user or by the end of the run. */
   | 'aborted'
+  /** The job that the request created ended in failure. */
+  | 'job_failed'
   /** Refused by the client before it was sent. */
   | 'unsendable';
 

@@ -113,7 +113,7 @@ function everything(index: number): RequestRecord {
       outputTokensSource: 'usage',
       expectedOutputTokens: 4,
       audio: wavFacts(48_000),
-      image: { count: 2, pixels: 512 * 512, sizedCount: 1, generationMs: 300 + index, denoiseStepMs: 6 },
+      image: { count: 2, pixels: 512 * 512, sizedCount: 1, broken: 0, generationMs: 300 + index, denoiseStepMs: 6 },
       video: { durationS: 2, frames: 48, generationMs: index === 0 ? null : 400 },
       responses: [
         {

@@ -49,6 +49,8 @@ export type BenchServeOptions = {
   readonly logprobs: number | null;
   /** Sampling flags first, then `--extra-body`, which wins. */
   readonly extraBody: Readonly<Record<string, unknown>>;
+  /** Fetch the file of each finished video job. */
+  readonly videoDownload: boolean;
   readonly requestIdPrefix: string;
   /** Dataset. */
   readonly dataset: DatasetOptions;
@@ -64,6 +66,8 @@ export type BenchServeOptions = {
   readonly appendResult: boolean;
   readonly resultDir: string | null;
   readonly resultFilename: string | null;
+  /** File of the HTML report; `null` = none. */
+  readonly html: string | null;
   readonly label: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly runDir: string | null;
@@ -84,6 +88,8 @@ export type ReportOverrides = {
   readonly appendResult: boolean;
   readonly resultDir: string | null;
   readonly resultFilename: string | null;
+  /** File of the HTML report; `null` = none. */
+  readonly html: string | null;
 };
 
 /** The terminal as a command sees it. */

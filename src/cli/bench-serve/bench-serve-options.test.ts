@@ -69,8 +69,74 @@ describe("the guide's command lines, verbatim", () => {
     await expect(produce(guide('guide-random-mm'))).rejects.toThrow(
       '--dataset-name random-mm is not available in this version of omnimeter.\nAvailable datasets: random, sharegpt, custom',
     );
-    await expect(produce(guide('guide-images'))).rejects.toThrow(
-      /--backend \/v1\/images\/generations is not available .*\nAvailable backends: openai, vllm, openai-chat, openai-chat-omni, daily-omni/,
+    await expect(produce(['--backend', 'openai-realtime-tts'])).rejects.toThrow(
+      /--backend openai-realtime-tts is not available .*\nAvailable backends: openai, vllm, openai-chat, openai-chat-omni, daily-omni/,
+    );
+  });
+
+  test('images, whose path names the adapter', async () => {
+    const { options, notes } = await produce(guide('guide-images'));
+    expect(notes).toEqual([]);
+    expect(options).toMatchObject({
+      backend: '/v1/images/generations',
+      endpointPath: '/v1/images/generations',
+      ignoreEos: true,
+      extraBody: { num_inference_steps: 20, seed: 42, true_cfg_scale: 4 },
+      percentileMetrics: ['e2el'],
+    });
+    expect(options.extraBody).not.toHaveProperty('bot_task');
+  });
+});
+
+describe('image and video endpoints', () => {
+  test.each(['/v1/images/generations', '/v1/images/edits', '/v1/videos'])(
+    '%s names its adapter',
+    async (path) => {
+      for (const endpoint of [path, path.slice(1), ` ${path} `]) {
+        expect((await produce(['--endpoint', endpoint])).options.backend).toBe(path);
+        expect((await produce(['--endpoint', endpoint, '--backend', ''])).options.backend).toBe(path);
+      }
+    },
+  );
+
+  test('a backend that is named is never overruled', async () => {
+    const { options } = await produce([
+      '--endpoint',
+      '/v1/images/edits',
+      '--backend',
+      'openai-image-edits-omni',
+    ]);
+    expect(options.backend).toBe('openai-image-edits-omni');
+    await expect(produce(['--endpoint', '/v1/videos', '--backend', 'openai'])).rejects.toThrow(
+      /^OpenAI Completions API URL must end with one of/,
+    );
+  });
+
+  test.each(Object.values(endpoints).map(({ name, defaultPath }) => [name, defaultPath] as const))(
+    '--backend %s has a path of its own',
+    async (name, path) => {
+      expect((await produce(['--backend', name])).options.endpointPath).toBe(path);
+    },
+  );
+
+  test('edits think first, unless told otherwise', async () => {
+    const task = async (...more: string[]) =>
+      (await produce(['--endpoint', '/v1/images/edits', ...more])).options;
+    expect((await task()).extraBody).toEqual({ bot_task: 'think' });
+    expect((await task('--image-edits-bot-task', 'recaption')).extraBody).toEqual({ bot_task: 'recaption' });
+    expect((await task('--extra-body.bot_task', 'own')).extraBody).toEqual({ bot_task: 'own' });
+    expect((await task('--extra-body', '{"bot_task": null}')).extraBody).toEqual({ bot_task: null });
+    expect((await task('--image-edits-bot-task', '')).extraBody).toEqual({});
+  });
+
+  test('flags of one API say so with another', async () => {
+    const { notes } = await produce(['--image-edits-bot-task', 'x', '--video-download']);
+    expect(notes).toEqual([
+      '--image-edits-bot-task has no effect without an image edits endpoint.',
+      '--video-download has no effect without --endpoint /v1/videos.',
+    ]);
+    expect((await produce(['--endpoint', '/v1/videos', '--video-download'])).options.videoDownload).toBe(
+      true,
     );
   });
 });
@@ -117,6 +183,7 @@ describe('what was asked for', () => {
       ignoreEos: true,
       logprobs: null,
       extraBody: {},
+      videoDownload: false,
       requestIdPrefix: 'bench-0123abcd-',
       dataset: {
         name: 'random',

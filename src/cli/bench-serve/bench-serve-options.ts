@@ -49,6 +49,7 @@ export function benchServeOptions(
       dataset: dataset.name,
       datasets: around.datasets,
       saves,
+      endpoint: target.facts,
     }),
   );
   const options: BenchServeOptions = {
@@ -64,9 +65,10 @@ export function benchServeOptions(
     ignoreEos: flags['ignore-eos'] ?? (dataset.name === 'random' && target.facts.samplingParameters),
     logprobs: flags.logprobs,
     extraBody,
+    videoDownload: flags['video-download'],
     requestIdPrefix: flags['request-id-prefix'] ?? `bench-${around.runHex}-`,
     dataset,
-    ...report(flags),
+    ...report(flags, target.facts),
     continuityThresholdS: continuityThresholdS(around.env, (line) => notes.push(line)),
   };
   return { options, notes };
@@ -121,11 +123,11 @@ function load(flags: Flags) {
   };
 }
 
-function report(flags: Flags) {
+function report(flags: Flags, facts: EndpointFacts) {
   if (flags['no-journal'] && flags['run-dir'] !== null)
     throw new UsageError('--run-dir and --no-journal contradict each other. Give one of them.');
   return {
-    percentileMetrics: percentileMetrics(flags['percentile-metrics'] ?? ['ttft', 'tpot', 'itl']),
+    percentileMetrics: percentileMetrics(flags['percentile-metrics'] ?? defaultMetrics[facts.task]),
     metricPercentiles: metricPercentiles(flags['metric-percentiles']),
     goodput: goodput(flags.goodput ?? []),
     printStage: flags['print-stage'],
@@ -134,6 +136,7 @@ function report(flags: Flags) {
     appendResult: flags['append-result'],
     resultDir: flags['result-dir'],
     resultFilename: flags['result-filename'],
+    html: flags.html,
     label: flags.label,
     metadata: metadata(flags.metadata ?? []),
     runDir: flags['run-dir'],
@@ -141,6 +144,9 @@ function report(flags: Flags) {
     disableProgress: flags['disable-tqdm'],
   };
 }
+
+/** What is reported without --percentile-metrics. */
+const defaultMetrics = { generation: ['ttft', 'tpot', 'itl'], pooling: ['e2el'] } as const;
 
 const samplingFlags = [
   ['top_p', 'top-p'],
@@ -152,11 +158,21 @@ const samplingFlags = [
   ['repetition_penalty', 'repetition-penalty'],
 ] as const;
 
-/** Sampling parameters first, then `--extra-body`, which wins. */
+/** Sampling parameters first, then `--extra-body`, which wins, then what an API has a default for. */
 function bodyFields(flags: Flags, facts: EndpointFacts): Record<string, unknown> {
   const body: Record<string, unknown> = {};
   for (const [field, name] of samplingFlags) if (flags[name] !== null) body[field] = flags[name];
   if (Object.keys(body).length > 0 && !facts.samplingParameters)
     throw new UsageError('Sampling parameters are only supported by openai-compatible backends.');
-  return { ...body, ...flags['extra-body'] };
+  const refused = facts.refusedSampling?.find((field) => field in body);
+  if (refused !== undefined)
+    throw new UsageError(`--${refused.replaceAll('_', '-')} is not supported by --backend ${facts.name}.`);
+  return { ...body, ...flags['extra-body'], ...botTask(flags, facts) };
+}
+
+/** `--image-edits-bot-task`, where the API takes it and `--extra-body` says nothing of it. */
+function botTask(flags: Flags, facts: EndpointFacts): Record<string, unknown> {
+  const task = flags['image-edits-bot-task'];
+  const said = flags['extra-body'] !== null && 'bot_task' in flags['extra-body'];
+  return facts.takesBotTask && !said && task !== '' ? { bot_task: task } : {};
 }

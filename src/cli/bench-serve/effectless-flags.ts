@@ -1,5 +1,6 @@
 import type { FlagTable } from '../flags/flag.ts';
 import type { DatasetCatalogue } from './dataset-options.ts';
+import type { EndpointFacts } from './resolve-target.ts';
 
 /**
  * The given flags that do nothing in this run, as one line each: those of other datasets, and those that lack the
@@ -8,7 +9,12 @@ import type { DatasetCatalogue } from './dataset-options.ts';
 export function effectlessFlags(
   explicit: ReadonlySet<string>,
   table: FlagTable,
-  run: { readonly dataset: string; readonly datasets: DatasetCatalogue; readonly saves: boolean },
+  run: {
+    readonly dataset: string;
+    readonly datasets: DatasetCatalogue;
+    readonly saves: boolean;
+    readonly endpoint: EndpointFacts;
+  },
 ): string[] {
   const lines: string[] = [];
   const own = new Set(run.datasets[run.dataset]?.flags ?? []);
@@ -22,6 +28,10 @@ export function effectlessFlags(
     for (const name of ['host', 'port'])
       if (explicit.has(name)) lines.push(`--${name} has no effect with --base-url.`);
   }
+  if (explicit.has('image-edits-bot-task') && !run.endpoint.takesBotTask)
+    lines.push('--image-edits-bot-task has no effect without an image edits endpoint.');
+  if (explicit.has('video-download') && run.endpoint.defaultPath !== '/v1/videos')
+    lines.push('--video-download has no effect without --endpoint /v1/videos.');
   if (!run.saves) {
     for (const name of ['save-detailed', 'result-dir', 'result-filename'])
       if (explicit.has(name)) lines.push(`--${name} has no effect without --save-result or --append-result.`);

@@ -6,7 +6,15 @@ import { backendsNamedByPath, knownBackends } from '../known-names.ts';
 /** What choosing an endpoint needs to know of one. */
 export type EndpointFacts = Pick<
   Endpoint,
-  'name' | 'doc' | 'apiName' | 'defaultPath' | 'urlSuffixes' | 'samplingParameters' | 'task'
+  | 'name'
+  | 'doc'
+  | 'apiName'
+  | 'defaultPath'
+  | 'urlSuffixes'
+  | 'samplingParameters'
+  | 'refusedSampling'
+  | 'takesBotTask'
+  | 'task'
 >;
 
 /** Adapters by the name that `--backend` takes. */

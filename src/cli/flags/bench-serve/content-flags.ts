@@ -37,6 +37,18 @@ export const contentFlags = {
     defaultDoc: 'bench- and 8 random hex digits',
     doc: 'Start of the x-request-id of every request.',
   },
+  'image-edits-bot-task': {
+    group: 'Content',
+    kind: 'string',
+    default: 'think',
+    doc: 'Image edits: what the writing stage does before the drawing, sent as bot_task unless --extra-body has one. An empty value sends none.',
+  },
+  'video-download': {
+    group: 'Content',
+    kind: 'boolean',
+    default: false,
+    doc: 'Videos: fetch the file of every finished job, after its latency has ended. A job without its file has failed.',
+  },
   'top-p': { group: 'Sampling', kind: 'float', default: null, doc: 'Sampling parameter top_p.' },
   'top-k': { group: 'Sampling', kind: 'int', default: null, doc: 'Sampling parameter top_k.' },
   'min-p': { group: 'Sampling', kind: 'float', default: null, doc: 'Sampling parameter min_p.' },

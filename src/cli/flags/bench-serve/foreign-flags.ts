@@ -54,7 +54,6 @@ const foreign = {
     'timed-trace-label-output-length': 'string',
     'timed-trace-label-hash-ids': 'string',
   },
-  'the image edits endpoint': { 'image-edits-bot-task': 'string' },
   'the dataset daily-omni': {
     'daily-omni-qa-json': 'path',
     'daily-omni-video-dir': 'path',

@@ -68,6 +68,14 @@ export const reportFlags = {
     defaultDoc: '{label or backend}-{rate}qps[-concurrency{N}]-{model}-{date}.json',
     doc: 'Name of the JSON file.',
   },
+  html: {
+    group: 'Report',
+    kind: 'path',
+    default: null,
+    common: true,
+    placeholder: 'FILE',
+    doc: 'Write the report as one HTML file that opens in any browser and needs no network.',
+  },
   label: {
     group: 'Report',
     kind: 'string',

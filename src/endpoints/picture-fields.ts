@@ -1,0 +1,18 @@
+import type { JsonObject } from './json-values.ts';
+
+/** Size and count of pictures as the extra body may spell them. */
+export const sizeKeys = ['size', 'width', 'height'] as const;
+
+/** `size` as given, else made of width and height; `null` where neither is there. */
+export function pictureSize(fields: JsonObject): string | null {
+  if (fields.size !== undefined && fields.size !== null) return String(fields.size);
+  const { width, height } = fields;
+  const given = (side: unknown): boolean => side !== undefined && side !== null && side !== 0 && side !== '';
+  return given(width) && given(height) ? `${width}x${height}` : null;
+}
+
+/** A line about fields that the API has no place for; none where there are none. */
+export function droppedNote(endpoint: string, keys: readonly string[]): readonly string[] {
+  if (keys.length === 0) return [];
+  return [`${endpoint} takes no ${keys.join(', ')}: left out of the request. Remove it from --extra-body.`];
+}
