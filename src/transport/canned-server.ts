@@ -42,34 +42,89 @@ function chunkOf(data: string): Buffer {
   return Buffer.from(`${Buffer.byteLength(event).toString(16)}\r\n${event}\r\n`, 'utf8');
 }
 
-/** Carries the fields of chat chunks and of completion chunks alike. */
-function message(fields: { modality: string; content: string; tokens: number }): string {
-  const { modality, content, tokens } = fields;
-  return JSON.stringify({
-    id: 'chatcmpl-warmup',
-    object: 'chat.completion.chunk',
-    created: 0,
-    model: 'warm-up',
-    modality,
-    choices: [
-      { index: 0, delta: { content }, text: modality === 'text' ? content : '', finish_reason: null },
-    ],
-    usage: { prompt_tokens: 8, completion_tokens: tokens, total_tokens: 8 + tokens },
-  });
+type Chunk = Readonly<Record<string, unknown>>;
+
+const named = { id: 'chatcmpl-warmup', object: 'chat.completion.chunk', created: 0, model: 'warm-up' };
+
+function usageOf(tokens: number): Chunk {
+  return { prompt_tokens: 8, completion_tokens: tokens, total_tokens: 8 + tokens };
 }
+
+/**
+ * A chunk of text as various servers write it; each carries the fields of chat and of completions. V8 compiles code for
+ * the shapes of objects that it has seen, and throws it away at the first chunk of another shape: code that has seen
+ * many is kept when the first server's chunks come.
+ */
+const textShapes: readonly ((text: string, tokens: number) => Chunk)[] = [
+  (text, tokens) => ({
+    ...named,
+    modality: 'text',
+    choices: [{ index: 0, delta: { content: text }, text, finish_reason: null }],
+    usage: usageOf(tokens),
+  }),
+  (text) => ({
+    ...named,
+    choices: [{ index: 0, delta: { content: text }, text, logprobs: null, finish_reason: null }],
+  }),
+  (text) => ({
+    ...named,
+    system_fingerprint: null,
+    choices: [{ index: 0, text, delta: { role: 'assistant', content: text }, finish_reason: null }],
+    usage: null,
+  }),
+  (text, tokens) => ({
+    ...named,
+    choices: [
+      {
+        index: 0,
+        delta: { content: text, reasoning_content: null },
+        text,
+        logprobs: null,
+        token_ids: [tokens],
+      },
+    ],
+    service_tier: null,
+    usage: null,
+  }),
+  (text) => ({
+    choices: [{ delta: { role: 'assistant', content: text, tool_calls: null }, text, index: 0 }],
+    ...named,
+    modality: 'text',
+  }),
+  (text, tokens) => ({
+    ...named,
+    prompt_token_ids: null,
+    choices: [{ index: 0, delta: { reasoning: null, content: text }, text, stop_reason: null }],
+    usage: { ...usageOf(tokens), prompt_tokens_details: null },
+    metrics: null,
+  }),
+];
+
+/** What servers send before and after the content. */
+const opening: Chunk = {
+  ...named,
+  choices: [{ index: 0, delta: { role: 'assistant', content: '' }, text: '', finish_reason: null }],
+};
+const closing: Chunk = { ...named, choices: [{ index: 0, delta: {}, text: '', finish_reason: 'stop' }] };
 
 /** The chunks of one reply, in order. */
 function cannedReply(textEvents: number): Buffer[] {
-  const chunks: Buffer[] = [];
   const audio = wavFile().toString('base64');
+  const chunks: Chunk[] = [opening];
   for (let tokens = 1; tokens <= textEvents; tokens += 1) {
-    chunks.push(chunkOf(message({ modality: 'text', content: ` word${tokens}`, tokens })));
+    const shape = textShapes[tokens % textShapes.length];
+    if (shape) chunks.push(shape(` word${tokens}`, tokens));
     if (tokens % textPerAudio === 0) {
-      chunks.push(chunkOf(message({ modality: 'audio', content: audio, tokens })));
+      chunks.push({
+        ...named,
+        modality: 'audio',
+        choices: [{ index: 0, delta: { content: audio }, finish_reason: null }],
+      });
     }
   }
-  chunks.push(chunkOf('[DONE]'), Buffer.from('0\r\n\r\n', 'latin1'));
-  return chunks;
+  chunks.push(closing, { ...named, choices: [], usage: usageOf(textEvents) });
+  const events = chunks.map((chunk) => chunkOf(JSON.stringify(chunk)));
+  return [...events, chunkOf('[DONE]'), Buffer.from('0\r\n\r\n', 'latin1')];
 }
 
 /**
