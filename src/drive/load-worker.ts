@@ -11,9 +11,6 @@ import type { PhaseMessage, RawRecord } from './messages.ts';
 import { unpackRequest } from './request-table.ts';
 import { SharedControl } from './shared-control.ts';
 
-/** Tickets taken in one go before the event loop gets a turn, so that several threads share a burst. */
-const claimBurst = 32;
-
 export type LoadWorkerOptions = {
   readonly endpoint: Endpoint;
   readonly transport: Transport;
@@ -50,17 +47,18 @@ export class LoadWorker {
     this.wake();
   }
 
-  /** Takes what is due, as far as slots are free. */
+  /**
+   * Takes what is due, as far as slots are free. One request for each turn of the event loop: a burst of new connections
+   * must not hold up the reading of replies that are under way, and several threads share it.
+   */
   wake(): void {
     const phase = this.#phase;
     const control = this.#control;
     const startMs = this.#startMs;
     if (!phase || !control || startMs === null) return;
-    for (let burst = 0; burst < claimBurst; burst += 1) {
-      const ticket = control.claim();
-      if (ticket < 0) return;
-      void this.#send(phase, control, { ticket, startMs, admittedMs: nowMs() });
-    }
+    const ticket = control.claim();
+    if (ticket < 0) return;
+    void this.#send(phase, control, { ticket, startMs, admittedMs: nowMs() });
     setImmediate(() => this.wake());
   }
 
