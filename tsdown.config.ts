@@ -16,6 +16,8 @@ export default defineConfig({
   target: 'node20',
   outDir: 'dist',
   outExtensions: () => ({ js: '.js' }),
+  // Bundled deployments are data that stands beside the chunk that reads it.
+  copy: [{ from: 'src/server/model/deploy', to: 'dist' }],
   clean: true,
   dts: false,
   sourcemap: true,

@@ -47,6 +47,16 @@ function serveOptions(flags: FlagValues<typeof serveFlags>, positionals: readonl
     asyncChunk: flags['async-chunk'],
     seed: flags.seed,
     deployConfig: flags['deploy-config'],
+    platform: flags.device,
+    engineFlags: {
+      'max-num-seqs': flags['max-num-seqs'],
+      'max-num-batched-tokens': flags['max-num-batched-tokens'],
+      'max-model-len': flags['max-model-len'],
+      'tensor-parallel-size': flags['tensor-parallel-size'],
+      'pipeline-parallel-size': flags['pipeline-parallel-size'],
+      'data-parallel-size': flags['data-parallel-size'],
+      'limit-mm-per-prompt': flags['limit-mm-per-prompt'],
+    },
   };
 }
 

@@ -15,12 +15,19 @@ export type ServeOptions = {
   readonly truthLog: string | null;
   /** Print one line of stage times per finished request. */
   readonly logStats: boolean;
-  /** Stages feed each other chunk by chunk; otherwise each starts when the one before it has finished. */
-  readonly asyncChunk: boolean;
+  /**
+   * Stages feed each other chunk by chunk; otherwise each starts when the one before it has finished. `null` = as
+   * deployed.
+   */
+  readonly asyncChunk: boolean | null;
   /** Seed of everything random. */
   readonly seed: number;
-  /** Deployment file (YAML); `null` = the bundled deployment. */
+  /** Deployment file (YAML), or the name of a bundled one; `null` = the one bundled for the model. */
   readonly deployConfig: string | null;
+  /** Section of the deployment file's `platforms` to lay over its stages; `null` = none. */
+  readonly platform: string | null;
+  /** Explicit engine flags by name without dashes; those that mean something here act on every stage. */
+  readonly engineFlags: Readonly<Record<string, unknown>>;
 };
 
 /** The options of a server of which only the model is named. */
@@ -32,7 +39,9 @@ export const serveDefaults = {
   stageOverrides: null,
   truthLog: null,
   logStats: false,
-  asyncChunk: true,
+  asyncChunk: null,
   seed: 0,
   deployConfig: null,
+  platform: null,
+  engineFlags: {},
 } as const satisfies Omit<ServeOptions, 'model'>;

@@ -5,10 +5,9 @@ import { carriedTokenizer } from '../tokens/carried-tokenizer.ts';
 import type { ApiContext } from './api/api-context.ts';
 import { httpApp } from './api/http-app.ts';
 import { type Scheduler, timerScheduler } from './engine/scheduler.ts';
-import { pipelineForModel } from './model/pipeline-registry.ts';
-import { overrideStages } from './model/stage-overrides.ts';
-import { createRuntime } from './pipeline/create-runtime.ts';
-import { Orchestrator, type OrchestratorStats } from './pipeline/orchestrator.ts';
+import { deployPipeline } from './model/deploy-pipeline.ts';
+import { createOrchestrator } from './pipeline/create-runtime.ts';
+import type { OrchestratorStats } from './pipeline/orchestrator.ts';
 import type { ServeOptions } from './serve-options.ts';
 import { fileTruthLog, noTruthLog } from './truth-log.ts';
 
@@ -34,11 +33,6 @@ const listenBacklog = 4096;
 function checkOptions(options: ServeOptions): void {
   if (!(options.timeScale > 0 && Number.isFinite(options.timeScale)))
     throw new UsageError(`--time-scale must be a number above 0, got ${options.timeScale}.`);
-  if (options.deployConfig !== null)
-    throw new UsageError(
-      `--deploy-config ${options.deployConfig}: deployment files are not supported; ` +
-        'change the bundled deployment with --stage-overrides.',
-    );
 }
 
 function urlOf(host: string, port: number): string {
@@ -61,13 +55,19 @@ export type ServerParts = {
  */
 export async function startServer(options: ServeOptions, parts: ServerParts = {}): Promise<RunningServer> {
   checkOptions(options);
-  const known = pipelineForModel(options.model);
-  const { pipeline, notices } = overrideStages(known, options.stageOverrides ?? {});
+  const { pipeline, notices } = deployPipeline({
+    model: options.model,
+    deployConfig: options.deployConfig,
+    platform: options.platform,
+    globalFlags: options.engineFlags,
+    asyncChunk: options.asyncChunk,
+    stageOverrides: options.stageOverrides,
+  });
   const countTokens = parts.countTokens ?? (await carriedCounter());
   const scheduler = parts.scheduler ?? timerScheduler(nowMs, (error) => console.error(error));
   const truthLog = options.truthLog === null ? noTruthLog : fileTruthLog(options.truthLog);
-  const { timeScale, seed, asyncChunk } = options;
-  const orchestrator = new Orchestrator(createRuntime({ pipeline, scheduler, timeScale, seed, asyncChunk }));
+  const { timeScale, seed } = options;
+  const orchestrator = createOrchestrator({ pipeline, scheduler, timeScale, seed, tokenize: tokenTexts });
   const servedModelName = options.servedModelName ?? options.model;
   const context: ApiContext = {
     orchestrator,
@@ -103,6 +103,11 @@ export async function startServer(options: ServeOptions, parts: ServerParts = {}
     flushTruthLog: () => truthLog.flush(),
     close,
   };
+}
+
+/** Parts of a text that are about a token each: a word with the blank before it, or a mark. */
+function tokenTexts(text: string): string[] {
+  return text.match(/\s*[\p{L}\p{N}_]+|\s*[^\s\p{L}\p{N}_]|\s+$/gu) ?? [];
 }
 
 /** The carried vocabulary's counter, warm: the first prompts would else be counted several times slower. */

@@ -7,13 +7,56 @@ import {
 import type { EngineStats, StageEngine, StageListener, StageRequest, StageSequence } from './stage-engine.ts';
 
 /**
- * A simulated autoregressive stage. Each running sequence yields one token per step, and a step lasts as the laws
- * say for the number that run; sequences beyond `maxNumSeqs` wait in order of arrival.
+ * Shares a step's token budget between prompts that are being read: what does not fit waits in order, and a long
+ * prompt is read in pieces. A sequence that decodes takes one token of the budget.
+ */
+class TokenBudget {
+  readonly #budgetTokens: number;
+  readonly #waiting = new Set<SimAutoregressiveSequence>();
+  #granted = 0;
+
+  constructor(budgetTokens: number) {
+    this.#budgetTokens = budgetTokens;
+  }
+
+  /** @returns tokens that may be read now; 0 = the sequence will be told */
+  take(sequence: SimAutoregressiveSequence, wanted: number, decoding: number): number {
+    const free = this.#budgetTokens - this.#granted - decoding;
+    if (free <= 0 && this.#granted > 0) {
+      this.#waiting.add(sequence);
+      return 0;
+    }
+    // However many decode, a prompt gets on: the next step reads at least one token of it.
+    const granted = Math.max(1, Math.min(wanted, free));
+    this.#granted += granted;
+    return granted;
+  }
+
+  giveBack(tokens: number, nowMs: number): void {
+    this.#granted -= tokens;
+    const [next] = this.#waiting;
+    if (next === undefined) return;
+    this.#waiting.delete(next);
+    next.resumePrefill(nowMs);
+  }
+
+  forget(sequence: SimAutoregressiveSequence): void {
+    this.#waiting.delete(sequence);
+  }
+}
+
+/**
+ * A simulated autoregressive stage, batching continuously. Each running sequence yields one token per step, and a
+ * step lasts as the laws say for the number that run; sequences beyond `maxNumSeqs` wait in order of arrival, and
+ * prompts share `maxNumBatchedTokens`.
  */
 export function simAutoregressiveEngine(options: SimAutoregressiveOptions): StageEngine {
   const running = new Set<SimAutoregressiveSequence>();
   const waiting = new Set<SimAutoregressiveSequence>();
   const waitingForChunk = new Set<SimAutoregressiveSequence>();
+  const budget = new TokenBudget(options.maxNumBatchedTokens);
+  const countsPipeline = options.laws.batchSlope.over === 'pipeline';
+  let prefilling = 0;
 
   const start = (sequence: SimAutoregressiveSequence, originMs: number): void => {
     running.add(sequence);
@@ -21,7 +64,7 @@ export function simAutoregressiveEngine(options: SimAutoregressiveOptions): Stag
   };
   const stage: SimStage = {
     options,
-    runningCount: () => running.size,
+    load: () => (countsPipeline ? Math.max(running.size, options.pipelineLoad()) : running.size),
     enter(sequence, originMs) {
       waitingForChunk.delete(sequence);
       if (running.size < options.maxNumSeqs) start(sequence, originMs);
@@ -30,11 +73,21 @@ export function simAutoregressiveEngine(options: SimAutoregressiveOptions): Stag
     leave(sequence) {
       waitingForChunk.delete(sequence);
       waiting.delete(sequence);
+      budget.forget(sequence);
       if (!running.delete(sequence)) return;
       const [next] = waiting;
       if (next === undefined) return;
       waiting.delete(next);
       start(next, options.scheduler.nowMs());
+    },
+    takeTokens(sequence, wanted) {
+      const granted = budget.take(sequence, wanted, running.size - prefilling);
+      if (granted > 0) prefilling += 1;
+      return granted;
+    },
+    giveBackTokens(tokens, nowMs) {
+      prefilling -= 1;
+      budget.giveBack(tokens, nowMs);
     },
   };
 

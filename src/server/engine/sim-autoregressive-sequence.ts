@@ -1,9 +1,15 @@
 import type { Random } from '../../foundation/random.ts';
-import type { FinishReason } from '../../protocol/sampling.ts';
+import { type PlannedLength, planLength } from './planned-length.ts';
 import type { Scheduler } from './scheduler.ts';
-import { type AutoregressiveLaws, drawFirstOutputFactor, drawStepFactor, slopeFactor } from './sim-laws.ts';
+import {
+  type AutoregressiveLaws,
+  drawFirstOutputFactor,
+  drawStepFactor,
+  firstOutputGrowth,
+  slopeFactor,
+} from './sim-laws.ts';
 import { simulatedToken, singleTokenWords } from './sim-text.ts';
-import type { StageChunk, StageListener, StageRequest, StageSequence } from './stage-engine.ts';
+import type { KvHandle, StageChunk, StageListener, StageRequest, StageSequence } from './stage-engine.ts';
 import { StopFilter } from './stop-filter.ts';
 import type { ScheduledTask } from './task-heap.ts';
 
@@ -11,12 +17,18 @@ export type SimAutoregressiveOptions = {
   /** Durations as they shall pass on the scheduler's clock. */
   readonly laws: AutoregressiveLaws;
   readonly maxNumSeqs: number;
+  /** Prompt tokens read at once, by all sequences together. */
+  readonly maxNumBatchedTokens: number;
   /** Most tokens of a request that names none, and of one that goes on for ever. */
   readonly defaultMaxTokens: number;
   /** Tokens after which a reply ends by itself where the request sets no limit. */
   readonly naturalTokens: number;
   /** Emits text, not bare tokens. */
   readonly emitsText: boolean;
+  /** Parts of a scripted reply that are a token each. */
+  readonly tokenize: (text: string) => readonly string[];
+  /** Requests under way in the whole pipeline. */
+  readonly pipelineLoad: () => number;
   readonly seed: number;
   /** Separates the random streams of the stages. */
   readonly stageName: string;
@@ -26,26 +38,21 @@ export type SimAutoregressiveOptions = {
 /** What a sequence asks of its engine. */
 export type SimStage = {
   readonly options: SimAutoregressiveOptions;
-  runningCount(): number;
+  /** Requests that slow each other down, the asking one included. */
+  load(): number;
   /** The sequence has its input; `originMs` is when. */
   enter(sequence: SimAutoregressiveSequence, originMs: number): void;
   leave(sequence: SimAutoregressiveSequence): void;
+  /** Tokens of the prompt that may be read now; 0 = {@link SimAutoregressiveSequence.resumePrefill} follows. */
+  takeTokens(sequence: SimAutoregressiveSequence, wanted: number): number;
+  giveBackTokens(tokens: number, nowMs: number): void;
 };
 
-/** How long a reply becomes, and why it ends there. */
-type PlannedLength = { readonly tokens: number; readonly reason: FinishReason };
+/** What a sequence does when it is due next. */
+type Phase = 'prefill' | 'decode' | 'kv' | 'finish';
 
-function planLength(options: SimAutoregressiveOptions, request: StageRequest): PlannedLength {
-  const { maxTokens, ignoreEos } = request.params;
-  const limit = maxTokens ?? options.defaultMaxTokens;
-  const { length } = options.laws;
-  if (length === 'fromRequest') {
-    if (maxTokens !== null || ignoreEos) return { tokens: limit, reason: 'length' };
-    return { tokens: Math.min(limit, options.naturalTokens), reason: 'stop' };
-  }
-  const natural = length[request.arrivalIndex % length.length] ?? 1;
-  return natural < limit ? { tokens: natural, reason: 'stop' } : { tokens: limit, reason: 'length' };
-}
+/** A first output that is later than this by a grown load is put off, ms. */
+const slackMs = 0.001;
 
 /**
  * One request in a simulated autoregressive stage, which is its own task in the scheduler. Every due time follows
@@ -59,23 +66,38 @@ export class SimAutoregressiveSequence implements StageSequence, ScheduledTask {
   readonly #listener: StageListener;
   readonly #random: Random;
   readonly #planned: PlannedLength;
+  readonly #script: readonly string[] | null;
   readonly #textStart: number;
   readonly #stopFilter: StopFilter | null;
+  #phase: Phase = 'prefill';
   #emitted = 0;
   #entered = false;
   #ended = false;
   #upstreamStepMs = 0;
   #upstreamFinished: boolean;
+  /** Of the prompt, or of the part of it that is being read: from when, how much, how long alone. */
+  #originMs = 0;
+  #grantedTokens = 0;
+  #unreadTokens = 0;
+  #aloneMs = 0;
+  #lastStepMs = 0;
+  #stopReason: string | null = null;
 
   constructor(stage: SimStage, request: StageRequest, listener: StageListener, random: Random) {
     this.#stage = stage;
     this.#request = request;
     this.#listener = listener;
     this.#random = random;
-    this.#planned = planLength(stage.options, request);
+    const { options } = stage;
+    const { replies } = options.laws;
+    const reply = options.emitsText ? replies?.[request.arrivalIndex % replies.length] : undefined;
+    this.#script = reply === undefined ? null : options.tokenize(reply);
+    const { defaultMaxTokens, naturalTokens } = options;
+    const length = this.#script === null ? options.laws.length : [Math.max(1, this.#script.length)];
+    this.#planned = planLength({ length, defaultMaxTokens, naturalTokens }, request);
     this.#textStart = random.integer(0, singleTokenWords.length - 1);
     const { stop } = request.params;
-    this.#stopFilter = stage.options.emitsText && stop.length > 0 ? new StopFilter(stop) : null;
+    this.#stopFilter = options.emitsText && stop.length > 0 ? new StopFilter(stop) : null;
     this.#upstreamFinished = !request.hasUpstream;
   }
 
@@ -91,26 +113,30 @@ export class SimAutoregressiveSequence implements StageSequence, ScheduledTask {
   /** Called by the engine once there is a seat. */
   start(originMs: number): void {
     this.#entered = true;
-    const { laws, scheduler } = this.#stage.options;
-    const { ttft, batchSlope } = laws;
-    const meanMs =
-      (ttft.baseMs + ttft.perInputTokenMs * this.#request.promptTokens) *
-      slopeFactor(batchSlope.ttft, this.#stage.runningCount());
-    this.dueMs = originMs + meanMs * drawFirstOutputFactor(ttft, this.#random);
-    scheduler.add(this);
+    this.#unreadTokens = this.#request.hasUpstream ? 0 : this.#request.promptTokens;
+    this.#read(originMs, drawFirstOutputFactor(this.#stage.options.laws.ttft, this.#random));
+  }
+
+  /** Called by the engine once the next part of the prompt may be read. */
+  resumePrefill(nowMs: number): void {
+    this.#read(nowMs, 1);
   }
 
   run(nowMs: number): void {
-    const { laws, scheduler } = this.#stage.options;
-    const stepMs = this.#meanStepMs();
-    const last = this.#emit(stepMs, nowMs);
-    if (this.#ended) return;
-    if (last) {
-      this.#end();
-      return;
+    switch (this.#phase) {
+      case 'prefill':
+        if (this.#prefilled()) this.#decode(nowMs);
+        return;
+      case 'decode':
+        this.#decode(nowMs);
+        return;
+      case 'kv':
+        this.#emitKv(nowMs);
+        return;
+      case 'finish':
+        this.#emitEnd(nowMs);
+        return;
     }
-    this.dueMs += stepMs * drawStepFactor(laws.step, this.#random);
-    scheduler.add(this);
   }
 
   abort(): void {
@@ -122,45 +148,152 @@ export class SimAutoregressiveSequence implements StageSequence, ScheduledTask {
   #end(): void {
     this.#ended = true;
     this.#stage.leave(this);
+    this.#giveBack();
+  }
+
+  #giveBack(): void {
+    if (this.#grantedTokens === 0) return;
+    const tokens = this.#grantedTokens;
+    this.#grantedTokens = 0;
+    this.#stage.giveBackTokens(tokens, this.#stage.options.scheduler.nowMs());
+  }
+
+  /** Reads as much of the prompt as fits; what it takes alone grows with the load. */
+  #read(originMs: number, factor: number): void {
+    const { laws, scheduler } = this.#stage.options;
+    const { promptTokens, hasUpstream, pace } = this.#request;
+    const wanted = this.#unreadTokens;
+    const whole = hasUpstream ? 0 : promptTokens;
+    if (wanted > 0) {
+      this.#grantedTokens = this.#stage.takeTokens(this, wanted);
+      if (this.#grantedTokens === 0) return;
+      this.#unreadTokens -= this.#grantedTokens;
+    }
+    const isFirst = wanted === whole;
+    const tokens = hasUpstream ? promptTokens : this.#grantedTokens;
+    const { baseMs, perInputTokenMs } = laws.ttft;
+    this.#originMs = originMs;
+    this.#aloneMs = ((isFirst ? baseMs : 0) + perInputTokenMs * tokens) * factor * pace;
+    this.dueMs = this.#prefillDueMs();
+    scheduler.add(this);
+  }
+
+  #prefillDueMs(): number {
+    return (
+      this.#originMs +
+      this.#aloneMs * firstOutputGrowth(this.#stage.options.laws.batchSlope, this.#stage.load())
+    );
+  }
+
+  /** @returns whether the whole prompt has been read */
+  #prefilled(): boolean {
+    const { scheduler } = this.#stage.options;
+    // Others that came meanwhile share the steps, as they do in a real batch.
+    const grownMs = this.#prefillDueMs();
+    if (grownMs > this.dueMs + slackMs) {
+      this.dueMs = grownMs;
+      scheduler.add(this);
+      return false;
+    }
+    this.#giveBack();
+    if (this.#unreadTokens > 0) {
+      this.#read(this.dueMs, 1);
+      return false;
+    }
+    this.#phase = 'decode';
+    return true;
+  }
+
+  #decode(nowMs: number): void {
+    const { laws, scheduler } = this.#stage.options;
+    const stepMs = this.#meanStepMs();
+    this.#lastStepMs = stepMs;
+    const last = this.#emitToken(stepMs, nowMs);
+    if (this.#ended) return;
+    if (last) {
+      const { kv } = laws;
+      if (kv === null || kv.finishMs === 0) {
+        this.#end();
+        return;
+      }
+      this.#phase = 'kv';
+      this.dueMs += kv.readyMs;
+    } else {
+      this.dueMs += stepMs * drawStepFactor(laws.step, this.#random);
+      if (this.#emitted + 1 === laws.step.stallAtToken) this.dueMs += laws.step.stallMs;
+    }
+    scheduler.add(this);
   }
 
   #meanStepMs(): number {
     const { step, batchSlope } = this.#stage.options.laws;
-    const ownMs = step.nativeMs * slopeFactor(batchSlope.step, this.#stage.runningCount());
+    const ownMs = step.nativeMs * slopeFactor(batchSlope.step, this.#stage.load()) * this.#request.pace;
     if (this.#upstreamFinished || step.lockToUpstream === 0) return ownMs;
     return Math.max(ownMs, step.lockToUpstream * this.#upstreamStepMs);
   }
 
   /** @returns whether this was the last token */
-  #emit(stepMs: number, nowMs: number): boolean {
+  #emitToken(stepMs: number, nowMs: number): boolean {
     const index = this.#emitted;
     this.#emitted += 1;
     const atLength = this.#emitted >= this.#planned.tokens;
     let text: string | null = null;
-    let stopReason: string | null = null;
     if (this.#stage.options.emitsText) {
-      text = simulatedToken(this.#textStart, index);
+      text = this.#script === null ? simulatedToken(this.#textStart, index) : (this.#script[index] ?? '');
       if (this.#stopFilter !== null && this.#emitted >= this.#request.params.minTokens) {
         const filtered = this.#stopFilter.push(text);
         text = filtered.text;
-        stopReason = filtered.stop;
-        if (atLength && stopReason === null) text += this.#stopFilter.flush();
+        this.#stopReason = filtered.stop;
+        if (atLength && filtered.stop === null) text += this.#stopFilter.flush();
       }
     }
-    const last = atLength || stopReason !== null;
+    const last = atLength || this.#stopReason !== null;
+    const { kv } = this.#stage.options.laws;
+    const finishes = last && (kv === null || kv.finishMs === 0);
+    this.#emit(stepMs, nowMs, 1, text, finishes, finishes && kv !== null);
+    return last;
+  }
+
+  /** The KV cache has been copied: the next stage may start while this one clears up. */
+  #emitKv(nowMs: number): void {
+    const { laws, scheduler } = this.#stage.options;
+    const text = this.#stage.options.emitsText ? '' : null;
+    this.#emit(this.#lastStepMs, nowMs, 0, text, false, true);
+    if (this.#ended || laws.kv === null) return;
+    this.#phase = 'finish';
+    this.dueMs += Math.max(0, laws.kv.finishMs - laws.kv.readyMs);
+    scheduler.add(this);
+  }
+
+  #emitEnd(nowMs: number): void {
+    this.#emit(this.#lastStepMs, nowMs, 0, this.#stage.options.emitsText ? '' : null, true, false);
+    if (!this.#ended) this.#end();
+  }
+
+  #emit(
+    stepMs: number,
+    nowMs: number,
+    units: number,
+    text: string | null,
+    finishes: boolean,
+    kvReady: boolean,
+  ): void {
+    const kv: KvHandle | null = kvReady
+      ? { engineId: this.#stage.options.stageName, requestId: this.#request.id }
+      : null;
     this.#listener.onOutput(
       {
         dueMs: this.dueMs,
-        units: 1,
+        units,
         text,
         audio: null,
         artifact: null,
+        kv,
         stepMs,
-        finishReason: last ? (stopReason !== null ? 'stop' : this.#planned.reason) : null,
-        stopReason,
+        finishReason: finishes ? (this.#stopReason !== null ? 'stop' : this.#planned.reason) : null,
+        stopReason: finishes ? this.#stopReason : null,
       },
       nowMs,
     );
-    return last;
   }
 }

@@ -14,31 +14,23 @@ import type { ScheduledTask } from './task-heap.ts';
 export type SimGenerationOptions = {
   /** Durations as they shall pass on the scheduler's clock. */
   readonly laws: GenerationLaws;
+  /** Most chunks in one forward, each of another request. */
   readonly maxNumSeqs: number;
+  /** Requests under way in the whole pipeline. */
+  readonly pipelineLoad: () => number;
   readonly scheduler: Scheduler;
 };
 
-/** What a sequence asks of its engine. */
-type GenerationStage = {
-  readonly options: SimGenerationOptions;
-  busyCount(): number;
-  enter(sequence: GenerationSequence): void;
-  leave(sequence: GenerationSequence): void;
-};
-
 /** One request in a simulated vocoder: its chunks are decoded one after another. */
-class GenerationSequence implements StageSequence, ScheduledTask {
-  dueMs = Number.NEGATIVE_INFINITY;
-  heapSlot = -1;
-  readonly #stage: GenerationStage;
+class GenerationSequence implements StageSequence {
+  readonly #stage: SimVocoder;
   readonly #request: StageRequest;
   readonly #listener: StageListener;
   readonly #chunks: StageChunk[] = [];
   #decoded = 0;
-  #seated = false;
   #ended = false;
 
-  constructor(stage: GenerationStage, request: StageRequest, listener: StageListener) {
+  constructor(stage: SimVocoder, request: StageRequest, listener: StageListener) {
     this.#stage = stage;
     this.#request = request;
     this.#listener = listener;
@@ -47,114 +39,151 @@ class GenerationSequence implements StageSequence, ScheduledTask {
   feed(chunk: StageChunk): void {
     if (this.#ended) return;
     this.#chunks.push(chunk);
-    if (!this.#seated) this.#stage.enter(this);
-    else if (this.#chunks.length === 1) this.#decodeNext();
+    if (this.#chunks.length === 1) this.#stage.ready(this);
   }
 
-  /** Called by the engine once there is a seat. */
-  start(originMs: number): void {
-    this.#seated = true;
-    this.dueMs = Math.max(this.dueMs, originMs);
-    this.#decodeNext();
+  abort(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#chunks.length = 0;
+    this.#stage.leave(this);
   }
 
-  run(nowMs: number): void {
+  /** When its next chunk was ready, ms. */
+  get readyMs(): number {
+    return this.#chunks[0]?.readyMs ?? 0;
+  }
+
+  /** What a forward of its next chunk takes alone, ms. */
+  get aloneMs(): number {
+    const { decode } = this.#stage.laws;
+    const baseMs = this.#decoded === 0 ? decode.firstMs : decode.baseMs;
+    return (baseMs + decode.perFrameMs * (this.#chunks[0]?.units ?? 0)) * this.#request.pace;
+  }
+
+  /** The forward with its chunk is done. */
+  decoded(dueMs: number, nowMs: number): void {
     const chunk = this.#chunks.shift();
-    if (chunk === undefined) return;
+    // Aborted while it was decoded: nobody wants the sound.
+    if (this.#ended || chunk === undefined) return;
     const samples = this.#samplesOf(chunk);
     this.#decoded += 1;
+    if (chunk.final) this.abort();
+    else if (this.#chunks.length > 0) this.#stage.ready(this);
+    else this.#stage.idle(this);
     this.#listener.onOutput(
       {
-        dueMs: this.dueMs,
+        dueMs,
         units: samples,
         text: null,
-        audio: simulatedSpeech(samples, this.#stage.options.laws.speech.sampleRateHz),
+        audio: simulatedSpeech(samples, this.#stage.laws.speech.sampleRateHz),
         artifact: null,
+        kv: null,
         stepMs: 0,
         finishReason: chunk.final ? 'stop' : null,
         stopReason: null,
       },
       nowMs,
     );
-    if (this.#ended) return;
-    if (chunk.final) this.#end();
-    else if (this.#chunks.length > 0) this.#decodeNext();
-  }
-
-  abort(): void {
-    if (this.#ended) return;
-    this.#stage.options.scheduler.remove(this);
-    this.#end();
-  }
-
-  #end(): void {
-    this.#ended = true;
-    this.#chunks.length = 0;
-    this.#stage.leave(this);
-  }
-
-  #decodeNext(): void {
-    const [chunk] = this.#chunks;
-    if (chunk === undefined) return;
-    const { laws, scheduler } = this.#stage.options;
-    const baseMs = this.#decoded === 0 ? laws.decode.firstMs : laws.decode.baseMs;
-    const decodeMs =
-      (baseMs + laws.decode.perFrameMs * chunk.units) *
-      slopeFactor(laws.batchSlope.step, this.#stage.busyCount());
-    this.dueMs = Math.max(this.dueMs, chunk.readyMs) + decodeMs;
-    scheduler.add(this);
   }
 
   #samplesOf(chunk: StageChunk): number {
-    const { samplesPerFrame, trimSamples } = this.#stage.options.laws.speech;
+    const { samplesPerFrame, trimSamples } = this.#stage.laws.speech;
     const trimmed = this.#decoded > 0 || this.#request.fullPayload;
     return Math.max(0, chunk.units * samplesPerFrame - (trimmed ? trimSamples : 0));
   }
 }
 
-/** A simulated vocoder: ready chunks of different requests are decoded side by side. */
+/**
+ * A simulated vocoder: one forward at a time, over the chunks of different requests that are ready when it starts.
+ * A request whose next chunk is not there is passed over and blocks nobody.
+ */
+class SimVocoder implements StageEngine, ScheduledTask {
+  readonly kind = 'generation';
+  dueMs = Number.NEGATIVE_INFINITY;
+  heapSlot = -1;
+  readonly #options: SimGenerationOptions;
+  readonly #waitingForChunk = new Set<GenerationSequence>();
+  readonly #ready = new Set<GenerationSequence>();
+  #batch: readonly GenerationSequence[] = [];
+
+  constructor(options: SimGenerationOptions) {
+    this.#options = options;
+  }
+
+  get laws(): GenerationLaws {
+    return this.#options.laws;
+  }
+
+  submit(request: StageRequest, listener: StageListener): StageSequence {
+    const sequence = new GenerationSequence(this, request, listener);
+    this.#waitingForChunk.add(sequence);
+    return sequence;
+  }
+
+  /** The sequence has a chunk to decode. */
+  ready(sequence: GenerationSequence): void {
+    this.#waitingForChunk.delete(sequence);
+    this.#ready.add(sequence);
+    if (this.#batch.length === 0) this.#startForward();
+  }
+
+  /** The sequence waits for its next chunk. */
+  idle(sequence: GenerationSequence): void {
+    this.#waitingForChunk.add(sequence);
+  }
+
+  leave(sequence: GenerationSequence): void {
+    this.#waitingForChunk.delete(sequence);
+    this.#ready.delete(sequence);
+  }
+
+  run(nowMs: number): void {
+    const batch = this.#batch;
+    const { dueMs } = this;
+    for (const sequence of batch) sequence.decoded(dueMs, nowMs);
+    this.#batch = [];
+    if (this.#ready.size > 0) this.#startForward();
+  }
+
+  stats(): EngineStats {
+    return {
+      running: this.#batch.length,
+      waiting: this.#ready.size,
+      waitingForChunk: this.#waitingForChunk.size,
+    };
+  }
+
+  isAlive(): boolean {
+    return true;
+  }
+
+  close(): void {
+    this.#options.scheduler.remove(this);
+    for (const sequence of [...this.#ready, ...this.#waitingForChunk, ...this.#batch]) sequence.abort();
+    this.#batch = [];
+  }
+
+  #startForward(): void {
+    const batch: GenerationSequence[] = [];
+    let aloneMs = 0;
+    let readyMs = this.dueMs;
+    for (const sequence of this.#ready) {
+      if (batch.length >= this.#options.maxNumSeqs) break;
+      batch.push(sequence);
+      aloneMs = Math.max(aloneMs, sequence.aloneMs);
+      readyMs = Math.max(readyMs, sequence.readyMs);
+    }
+    for (const sequence of batch) this.#ready.delete(sequence);
+    this.#batch = batch;
+    const { batchSlope } = this.laws;
+    const load = batchSlope.over === 'pipeline' ? this.#options.pipelineLoad() : batch.length;
+    this.dueMs = readyMs + aloneMs * slopeFactor(batchSlope.step, load);
+    this.#options.scheduler.add(this);
+  }
+}
+
+/** See {@link SimVocoder}. */
 export function simGenerationEngine(options: SimGenerationOptions): StageEngine {
-  const running = new Set<GenerationSequence>();
-  const waiting = new Set<GenerationSequence>();
-  const waitingForChunk = new Set<GenerationSequence>();
-  const stage: GenerationStage = {
-    options,
-    busyCount: () => running.size,
-    enter(sequence) {
-      waitingForChunk.delete(sequence);
-      if (running.size >= options.maxNumSeqs) {
-        waiting.add(sequence);
-        return;
-      }
-      running.add(sequence);
-      sequence.start(Number.NEGATIVE_INFINITY);
-    },
-    leave(sequence) {
-      waitingForChunk.delete(sequence);
-      waiting.delete(sequence);
-      if (!running.delete(sequence)) return;
-      const [next] = waiting;
-      if (next === undefined) return;
-      waiting.delete(next);
-      running.add(next);
-      next.start(options.scheduler.nowMs());
-    },
-  };
-  return {
-    kind: 'generation',
-    submit(request: StageRequest, listener: StageListener): StageSequence {
-      const sequence = new GenerationSequence(stage, request, listener);
-      waitingForChunk.add(sequence);
-      return sequence;
-    },
-    stats: (): EngineStats => ({
-      running: running.size,
-      waiting: waiting.size,
-      waitingForChunk: waitingForChunk.size,
-    }),
-    isAlive: () => true,
-    close() {
-      for (const sequence of [...running, ...waiting, ...waitingForChunk]) sequence.abort();
-    },
-  };
+  return new SimVocoder(options);
 }

@@ -3,7 +3,15 @@ import { randomStream } from '../../foundation/random.ts';
 import { mean, percentileOfSorted, populationStd, sortedCopy } from '../../foundation/statistics.ts';
 import { drawFirstOutputFactor, drawStepFactor, slopeFactor } from './sim-laws.ts';
 
-const step = { nativeMs: 10, lockToUpstream: 0, sd: 0.045, outlierP: 0.01, outlierScale: 0.5 };
+const step = {
+  nativeMs: 10,
+  lockToUpstream: 0,
+  sd: 0.045,
+  outlierP: 0.01,
+  outlierScale: 0.5,
+  stallMs: 0,
+  stallAtToken: 0,
+};
 const random = randomStream(1, 'test');
 const factors = Array.from({ length: 200_000 }, () => drawStepFactor(step, random));
 

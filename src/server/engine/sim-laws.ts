@@ -22,13 +22,42 @@ export type StepLaw = {
   readonly outlierP: number;
   /** Mean relative excess of an outlier, which is uniform over half to one and a half times this. */
   readonly outlierScale: number;
+  /** One step of each request that takes longer, ms; 0 = none. */
+  readonly stallMs: number;
+  /** The token that comes late by it, from 2. */
+  readonly stallAtToken: number;
 };
 
-/** Relative growth per further request in the stage. */
-export type BatchSlope = { readonly step: number; readonly ttft: number };
+/**
+ * Relative growth of durations with the number r of requests: a step takes 1 + step · (r − 1) times as long, a first
+ * output 1 + ttft · (r − 1)^ttftPower times.
+ */
+export type BatchSlope = {
+  readonly step: number;
+  readonly ttft: number;
+  readonly ttftPower: number;
+  /** Which requests count: those that run in this stage, or all that are under way in the pipeline. */
+  readonly over: 'stage' | 'pipeline';
+};
 
-/** Output length: as the request asks, or a cycle of lengths by arrival (one entry = fixed). */
-export type LengthLaw = 'fromRequest' | readonly number[];
+/**
+ * Output length: as the request asks; a cycle of lengths by arrival (one entry = fixed); or in proportion to
+ * something of the request, `imageToken` being the tokens that describe a picture of the asked size.
+ */
+export type LengthLaw =
+  | 'fromRequest'
+  | readonly number[]
+  | {
+      readonly per: 'inputToken' | 'audioSecond' | 'imageToken';
+      readonly rate: number;
+      readonly min: number;
+    };
+
+/**
+ * What happens after the last token of a stage whose KV cache is handed on: the cache has been copied after
+ * `readyMs`, so that the next stage can start, and the stage has finished after `finishMs`.
+ */
+export type KvLaw = { readonly readyMs: number; readonly finishMs: number };
 
 export type AutoregressiveLaws = {
   readonly kind: 'ar';
@@ -36,6 +65,10 @@ export type AutoregressiveLaws = {
   readonly step: StepLaw;
   readonly batchSlope: BatchSlope;
   readonly length: LengthLaw;
+  /** `null` = its KV cache stays where it is. */
+  readonly kv: KvLaw | null;
+  /** Texts that are given as replies, in turn by arrival; `null` = simulated words. */
+  readonly replies: readonly string[] | null;
 };
 
 /** How much upstream output a generation stage takes at a time. */
@@ -85,7 +118,7 @@ export type DenoiseLaw = {
 /** Memory of a diffusion worker, MB. */
 export type PeakMemoryLaw = {
   readonly baseMb: number;
-  /** Added per million pixels beyond `refPixels`; negative differences count nothing. */
+  /** Of `refPixels` pixels, and added per million more (taken off per million less). */
   readonly perMegapixelMb: number;
   /** Standard deviation, MB. */
   readonly sdMb: number;
@@ -111,8 +144,6 @@ export type PoolingLaws = {
   readonly batchSlope: BatchSlope;
 };
 
-export type StageLaws = AutoregressiveLaws | GenerationLaws | DiffusionLaws | PoolingLaws;
-
 function scaledFirstOutput(ttft: FirstOutputLaw, timeScale: number): FirstOutputLaw {
   return {
     ...ttft,
@@ -123,11 +154,12 @@ function scaledFirstOutput(ttft: FirstOutputLaw, timeScale: number): FirstOutput
 
 /** Multiplies all durations of a stage's laws; counts and memory stay. 0.1 is ten times faster. */
 export function scaleAutoregressiveLaws(laws: AutoregressiveLaws, timeScale: number): AutoregressiveLaws {
-  const { ttft, step } = laws;
+  const { ttft, step, kv } = laws;
   return {
     ...laws,
     ttft: scaledFirstOutput(ttft, timeScale),
-    step: { ...step, nativeMs: step.nativeMs * timeScale },
+    step: { ...step, nativeMs: step.nativeMs * timeScale, stallMs: step.stallMs * timeScale },
+    kv: kv === null ? null : { readyMs: kv.readyMs * timeScale, finishMs: kv.finishMs * timeScale },
   };
 }
 
@@ -140,6 +172,22 @@ export function scaleGenerationLaws(laws: GenerationLaws, timeScale: number): Ge
     perFrameMs: perFrameMs * timeScale,
   };
   return { ...laws, decode };
+}
+
+/** See {@link scaleAutoregressiveLaws}. */
+export function scaleDiffusionLaws(laws: DiffusionLaws, timeScale: number): DiffusionLaws {
+  return {
+    ...laws,
+    denoise: { ...laws.denoise, msPerStep: laws.denoise.msPerStep * timeScale },
+    encodeMs: laws.encodeMs * timeScale,
+    decodeMs: laws.decodeMs * timeScale,
+    overheadMs: laws.overheadMs * timeScale,
+  };
+}
+
+/** See {@link scaleAutoregressiveLaws}. */
+export function scalePoolingLaws(laws: PoolingLaws, timeScale: number): PoolingLaws {
+  return { ...laws, ttft: scaledFirstOutput(laws.ttft, timeScale) };
 }
 
 /** Never faster than a tenth of the law, however wide its noise is set. */
@@ -161,7 +209,12 @@ export function drawStepFactor(law: StepLaw, random: Random): number {
   return Math.max(leastFactor, factor);
 }
 
-/** Growth of a duration with `running` requests in the stage, this one included. */
+/** Growth of a duration with `running` requests, this one included. */
 export function slopeFactor(slope: number, running: number): number {
   return 1 + slope * Math.max(0, running - 1);
+}
+
+/** Growth of a first output with `running` requests, this one included. */
+export function firstOutputGrowth({ ttft, ttftPower }: BatchSlope, running: number): number {
+  return running <= 1 ? 1 : 1 + ttft * (running - 1) ** ttftPower;
 }

@@ -5,6 +5,17 @@ import type { RequestSource, StageTask } from './stage-task.ts';
 
 export type { PcmAudio } from './pcm-audio.ts';
 
+/** Where the KV cache of a request lies once its stage has copied it out. */
+export type KvHandle = { readonly engineId: string; readonly requestId: string };
+
+/** What a stage that decodes from another's KV cache is told of it. */
+export type KvTransferParams = {
+  /** `xfer-` and the request's id. */
+  readonly transferId: string;
+  readonly remoteEngineId: string;
+  readonly remoteRequestId: string;
+};
+
 /** What a stage produced at one moment. */
 export type StageOutput = {
   /** When it was due by the engine's own schedule, ms on the scheduler's clock; never after it was emitted. */
@@ -16,6 +27,8 @@ export type StageOutput = {
   readonly audio: PcmAudio | null;
   /** Images, a video, a vector or a score; `null` = none in this output. */
   readonly artifact: StageArtifact | null;
+  /** Set once the stage has copied its KV cache for the next one, `null` before and in other stages. */
+  readonly kv: KvHandle | null;
   /** Mean time between this producer's outputs at its present load, ms; 0 = not a steady producer. */
   readonly stepMs: number;
   /** Set on the last output of the request in this stage, `null` before. */
@@ -31,6 +44,8 @@ export type StageChunk = {
   readonly units: number;
   /** The producer's pace, see {@link StageOutput.stepMs}. */
   readonly producerStepMs: number;
+  /** `null` = the payload carries no KV cache. */
+  readonly kv: KvTransferParams | null;
   /** Nothing follows. */
   readonly final: boolean;
 };
@@ -57,6 +72,8 @@ export type StageRequest = {
   readonly task: StageTask;
   /** `null` = not kept: no engine of the pipeline hands requests on. */
   readonly source: RequestSource | null;
+  /** Factor on all durations of this request in this stage; 1 = as the stage's laws say. */
+  readonly pace: number;
   /** Fed by the stage before it; otherwise it starts from the prompt. */
   readonly hasUpstream: boolean;
   /** The whole upstream output comes as one chunk, not as it is produced. */
@@ -78,6 +95,8 @@ export type StageProgress = {
   readonly state: 'in_progress';
   /** 0 to 100, never falling. */
   readonly percent: number;
+  /** What will come out, where the engine knows it before; a reply may draw and encode it meanwhile. */
+  readonly planned: StageArtifact | null;
 };
 
 /** Told of a request's progress in a stage; never from inside `submit`, `feed` or `abort`. */
@@ -107,12 +126,19 @@ export type EngineStats = {
 
 /**
  * Runs one stage of a pipeline for many requests at once. `ar` decodes token by token in a continuous batch,
- * `generation` turns each chunk into output in one forward, `diffusion` denoises.
+ * `generation` turns chunks that are ready into output in one forward, `diffusion` denoises, `pooling` makes a
+ * vector or a score in one forward.
  */
 export type StageEngine = {
-  readonly kind: 'ar' | 'generation' | 'diffusion';
+  readonly kind: 'ar' | 'generation' | 'diffusion' | 'pooling';
   submit(request: StageRequest, listener: StageListener): StageSequence;
   stats(): EngineStats;
   isAlive(): boolean;
+  /**
+   * Asks to be told, once, when the engine dies by itself; absent = it lives as long as the process. The one that
+   * asked fails the requests that were bound to it.
+   */
+  onDeath?(tell: (reason: string) => void): void;
+  /** Drops every request without telling its listener. */
   close(): void;
 };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../foundation/errors.ts';
+import { overrideStages } from './deploy-pipeline.ts';
 import { qwen3Omni } from './qwen3-omni.ts';
-import { overrideStages } from './stage-overrides.ts';
 
 describe('overrides', () => {
   test('replace the fields that they name, and no others', () => {
@@ -28,11 +28,11 @@ describe('overrides', () => {
 
   test('of a real deployment are taken; those without effect are named', () => {
     const { pipeline, notices } = overrideStages(qwen3Omni, {
-      0: { max_num_seqs: 8, limit_mm_per_prompt: { image: 96 } },
+      0: { max_num_seqs: 8, gpu_memory_utilization: 0.8 },
     });
     expect(pipeline.stages[0]?.maxNumSeqs).toBe(8);
     expect(notices).toEqual([
-      '--stage-overrides: stage 0: limit_mm_per_prompt has no effect on a simulated engine.',
+      '--stage-overrides: stage 0: gpu_memory_utilization has no effect on a simulated engine.',
     ]);
   });
 
@@ -46,7 +46,7 @@ describe('overrides', () => {
     ['bad JSON', '{"0":', /not valid JSON.*Expected stage ids/],
     ['a list', '[]', /must be a JSON object/],
     ['an unknown stage', { 3: {} }, /no stage "3".*0 \(thinker\), 1 \(talker\), 2 \(code2wav\)/],
-    ['a stage that is no object', { 0: 5 }, /stage 0 \(thinker\)/],
+    ['a stage that is no object', { 0: 5 }, /"0" does not say what to override/],
     [
       'an unknown law',
       { 0: { stepp: {} } },

@@ -1,10 +1,16 @@
-import type { PipelineDefinition } from '../pipeline/pipeline-definition.ts';
+import { autoregressiveStage, growth, pipeline, stepLaw } from './stage-defaults.ts';
+
+const laws = {
+  ttft: { baseMs: 12, perInputTokenMs: 0.06, sd: 0.01 },
+  step: stepLaw(8.3),
+  batchSlope: growth(0.02, 0.05),
+};
 
 /**
  * A plain text model: one autoregressive stage. Its times are those of a 7B model on one GPU, a likely order of
  * size and no published run.
  */
-export const textLlm: PipelineDefinition = {
+export const textLlm = pipeline({
   name: 'text_llm',
   modelIds: [
     'Qwen/Qwen2.5-0.5B-Instruct',
@@ -16,32 +22,36 @@ export const textLlm: PipelineDefinition = {
     'Qwen/Qwen2.5-72B-Instruct',
   ],
   modelPattern: /^Qwen(1\.5|2|2\.5|3)-\d+(\.\d+)?B(-A\d+(\.\d+)?B)?(-(Instruct|Base|Chat))?(-\d{4})?$/i,
-  maxModelLen: 32768,
-  chatTemplateTokens: { perMessage: 5, generationPrompt: 3 },
-  mediaPartTokens: null,
   capabilities: ['chat', 'completions'],
-  limitMmPerPrompt: { image: 0, audio: 0, video: 0 },
-  voices: null,
   stages: [
-    {
+    autoregressiveStage({
       stageId: 0,
       name: 'llm',
-      executionType: 'LLM_AR',
-      inputSources: [],
       finalOutputType: 'text',
       isComprehension: true,
-      outputUnitType: 'text',
       maxNumSeqs: 256,
-      defaultMaxTokens: 2048,
-      naturalTokens: 256,
-      handOffBytesPerUnit: 0,
-      laws: {
-        kind: 'ar',
-        ttft: { baseMs: 12, perInputTokenMs: 0.06, sd: 0.01 },
-        step: { nativeMs: 8.3, lockToUpstream: 0, sd: 0.045, outlierP: 0.01, outlierScale: 0.5 },
-        batchSlope: { step: 0.02, ttft: 0.05 },
-        length: 'fromRequest',
-      },
-    },
+      laws,
+    }),
   ],
-};
+});
+
+/** A text model that sees pictures and videos, as judges of generated media are. Times as those of {@link textLlm}. */
+export const visionLlm = pipeline({
+  name: 'vision_llm',
+  modelIds: ['Qwen/Qwen2.5-VL-7B-Instruct', 'Qwen/Qwen2.5-VL-3B-Instruct', 'Qwen/Qwen2.5-VL-72B-Instruct'],
+  modelPattern: /^Qwen(2|2\.5|3)-VL-\d+(\.\d+)?B(-A\d+(\.\d+)?B)?(-(Instruct|Thinking))?(-AWQ)?$/i,
+  capabilities: ['chat', 'completions'],
+  maxModelLen: 128000,
+  mediaPartTokens: 1024,
+  limitMmPerPrompt: { image: null, audio: 0, video: null },
+  stages: [
+    autoregressiveStage({
+      stageId: 0,
+      name: 'llm',
+      finalOutputType: 'text',
+      isComprehension: true,
+      maxNumSeqs: 256,
+      laws,
+    }),
+  ],
+});

@@ -10,6 +10,7 @@ function frames(count: number): StageOutput[] {
     text: null,
     audio: null,
     artifact: null,
+    kv: null,
     stepMs: 10,
     finishReason: index === count - 1 ? 'stop' : null,
     stopReason: null,
@@ -17,7 +18,7 @@ function frames(count: number): StageOutput[] {
 }
 
 function chunks(rule: ChunkRule, count: number): { units: number; final: boolean; readyMs: number }[] {
-  const adapter = new ChunkAdapter(rule);
+  const adapter = new ChunkAdapter(rule, 'r');
   return frames(count).flatMap((frame) => {
     const chunk = adapter.push(frame);
     return chunk === null ? [] : [{ units: chunk.units, final: chunk.final, readyMs: chunk.readyMs }];

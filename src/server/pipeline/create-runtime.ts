@@ -1,48 +1,86 @@
-import type { Scheduler } from '../engine/scheduler.ts';
-import { simAutoregressiveEngine } from '../engine/sim-autoregressive-engine.ts';
-import { simGenerationEngine } from '../engine/sim-generation-engine.ts';
-import { scaleAutoregressiveLaws, scaleGenerationLaws } from '../engine/sim-laws.ts';
+import type { EngineContext } from '../engine/engine-factory.ts';
+import { createEngine } from '../engine/engine-registry.ts';
+import {
+  scaleAutoregressiveLaws,
+  scaleDiffusionLaws,
+  scaleGenerationLaws,
+  scalePoolingLaws,
+} from '../engine/sim-laws.ts';
 import type { StageEngine } from '../engine/stage-engine.ts';
+import type { Connector } from './connector.ts';
 import { inProcessConnector } from './in-process-connector.ts';
+import { Orchestrator } from './orchestrator.ts';
 import type { PipelineDefinition, StageDefinition } from './pipeline-definition.ts';
-import type { PipelineRuntime } from './pipeline-run.ts';
+import type { PipelineRuntime } from './pipeline-runtime.ts';
 import { StagePool } from './stage-pool.ts';
+import { StreamWindow } from './stream-window.ts';
 
-export type RuntimeOptions = {
+type RuntimeOptions = {
   readonly pipeline: PipelineDefinition;
-  readonly scheduler: Scheduler;
+  readonly engines: EngineContext;
   readonly timeScale: number;
-  readonly seed: number;
-  readonly asyncChunk: boolean;
+  /** Default: hand-over within the process. */
+  readonly connector?: Connector;
 };
 
-function createEngine(stage: StageDefinition, { scheduler, timeScale, seed }: RuntimeOptions): StageEngine {
-  if (stage.executionType === 'LLM_GENERATION') {
-    const laws = scaleGenerationLaws(stage.laws, timeScale);
-    return simGenerationEngine({ laws, maxNumSeqs: stage.maxNumSeqs, scheduler });
+function scaledStage(stage: StageDefinition, timeScale: number): StageDefinition {
+  switch (stage.executionType) {
+    case 'LLM_AR':
+      return { ...stage, laws: scaleAutoregressiveLaws(stage.laws, timeScale) };
+    case 'LLM_GENERATION':
+      return { ...stage, laws: scaleGenerationLaws(stage.laws, timeScale) };
+    case 'DIFFUSION':
+      return { ...stage, laws: scaleDiffusionLaws(stage.laws, timeScale) };
+    case 'LLM_POOLING':
+      return { ...stage, laws: scalePoolingLaws(stage.laws, timeScale) };
   }
-  if (stage.executionType !== 'LLM_AR')
-    throw new Error(`Stage ${stage.stageId}: no engine for ${stage.executionType}`);
-  return simAutoregressiveEngine({
-    laws: scaleAutoregressiveLaws(stage.laws, timeScale),
-    maxNumSeqs: stage.maxNumSeqs,
-    defaultMaxTokens: stage.defaultMaxTokens,
-    naturalTokens: stage.naturalTokens,
-    emitsText: stage.finalOutputType === 'text',
-    seed,
-    stageName: stage.name,
-    scheduler,
-  });
 }
 
-/** Engines, pools and connectors for a pipeline: one replica per stage, all in this process. */
-export function createRuntime(options: RuntimeOptions): PipelineRuntime {
-  const { stages } = options.pipeline;
+/**
+ * Engines, pools and connectors for a pipeline, in this process.
+ * @throws UsageError for a stage whose engine there is not
+ */
+function createRuntime(options: RuntimeOptions): PipelineRuntime {
+  const { pipeline, engines, timeScale } = options;
+  const stages = pipeline.stages.map((stage) => scaledStage(stage, timeScale));
+  const createReplica = (stage: StageDefinition): StageEngine => createEngine(stage, engines);
+  const pools = stages.map(
+    (stage) =>
+      new StagePool(
+        stage,
+        Array.from({ length: stage.numReplicas }, () => createReplica(stage)),
+      ),
+  );
   return {
-    pools: stages.map((stage) => new StagePool(stage, [createEngine(stage, options)])),
+    pools,
+    createReplica,
     edges: stages.flatMap(({ stageId, inputSources }) => inputSources.map((from) => ({ from, to: stageId }))),
-    connector: inProcessConnector(),
-    scheduler: options.scheduler,
-    asyncChunk: options.asyncChunk,
+    connector: options.connector ?? inProcessConnector(),
+    scheduler: engines.scheduler,
+    asyncChunk: pipeline.asyncChunk,
+    window: pipeline.activeStreamWindow > 0 ? new StreamWindow(pipeline.activeStreamWindow) : null,
+    preprocessMs: pipeline.preprocessMs * timeScale,
   };
+}
+
+/** What {@link createOrchestrator} needs; the pipeline's load is known to the orchestrator itself. */
+export type OrchestratorOptions = Omit<EngineContext, 'pipelineLoad'> & Omit<RuntimeOptions, 'engines'>;
+
+/**
+ * An orchestrator on a runtime of its own.
+ * @throws UsageError for a stage whose engine there is not
+ */
+export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
+  const { pipeline, timeScale, connector, ...context } = options;
+  let load = (): number => 0;
+  const engines: EngineContext = { ...context, pipelineLoad: () => load() };
+  const runtime = createRuntime({
+    pipeline,
+    timeScale,
+    engines,
+    ...(connector === undefined ? {} : { connector }),
+  });
+  const orchestrator = new Orchestrator(runtime);
+  load = () => orchestrator.requestCount;
+  return orchestrator;
 }

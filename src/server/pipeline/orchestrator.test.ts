@@ -1,14 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { simAutoregressiveEngine } from '../engine/sim-autoregressive-engine.ts';
 import type { StageEngine } from '../engine/stage-engine.ts';
 import { chatTask } from '../engine/stage-task.ts';
-import { virtualScheduler } from '../engine/virtual-scheduler.ts';
+import { overrideStages } from '../model/deploy-pipeline.ts';
 import { qwen3Omni } from '../model/qwen3-omni.ts';
-import { overrideStages } from '../model/stage-overrides.ts';
 import { textLlm } from '../model/text-llm.ts';
-import { inProcessConnector } from './in-process-connector.ts';
-import { Orchestrator } from './orchestrator.ts';
-import type { AutoregressiveStage } from './pipeline-definition.ts';
+import type { Orchestrator } from './orchestrator.ts';
 import { StagePool } from './stage-pool.ts';
 import { virtualPipeline, withoutNoise } from './virtual-pipeline.suite.ts';
 
@@ -144,64 +140,122 @@ describe('a batch', () => {
   });
 });
 
-describe('a stage pool', () => {
-  const scheduler = virtualScheduler();
-  const stage = textLlm.stages[0] as AutoregressiveStage;
-  const engine = (alive: () => boolean): StageEngine => ({
-    ...simAutoregressiveEngine({
-      laws: stage.laws,
-      maxNumSeqs: 4,
-      defaultMaxTokens: 10,
-      naturalTokens: 5,
-      emitsText: true,
-      seed: 0,
-      stageName: 'llm',
-      scheduler,
-    }),
-    isAlive: alive,
-  });
-  const request = {
-    id: 'a',
-    acceptedMs: 0,
-    promptTokens: 1,
-    params: { maxTokens: 2, minTokens: 0, ignoreEos: true, stop: [] },
-    task: chatTask,
-    source: null,
-    hasUpstream: false,
-    fullPayload: false,
-  };
-  const listener = { onOutput: () => {}, onProgress: () => {}, onFailure: () => {} };
+describe('replicas', () => {
+  const twoReplicas = overrideStages(textLlm, { 0: { num_replicas: 2 } }).pipeline;
 
-  test('gives requests to its live replicas in turn', () => {
-    const pool = new StagePool(stage, [engine(() => true), engine(() => false), engine(() => true)]);
-    const replicas = [1, 2, 3, 4].map(() => pool.submit(request, listener)?.replicaId);
-    expect(replicas).toEqual([0, 2, 0, 2]);
+  test('take requests in turn', () => {
+    const { orchestrator, submit } = virtualPipeline(twoReplicas);
+    for (let i = 0; i < 5; i += 1) submit();
+    expect(orchestrator.stats().stages.map(({ running }) => running)).toEqual([3, 2]);
   });
 
-  test('a stage without a live replica fails the request and nothing else', () => {
-    const pool = new StagePool(stage, [engine(() => false)]);
-    const orchestrator = new Orchestrator({
-      pools: [pool],
-      edges: [],
-      connector: inProcessConnector(),
-      scheduler,
-      asyncChunk: true,
+  test('one that dies fails its own requests, and the other takes what comes after', () => {
+    const { scheduler, orchestrator, submit } = virtualPipeline(twoReplicas);
+    const runs = Array.from({ length: 4 }, () => submit({ params: { maxTokens: 20 } }));
+    scheduler.runUntil(1050);
+    expect(orchestrator.removeReplica(0, 1, 'it was killed.')).toBe(true);
+    const lost = { message: 'Replica 1 of stage 0 (llm) was lost: it was killed.', status: 500 };
+    expect(runs.map(({ failure }) => failure)).toEqual([null, lost, null, lost]);
+    expect(orchestrator.isAlive()).toBe(true);
+    const after = [submit(), submit()];
+    expect(orchestrator.stats().stages.map(({ alive, running }) => [alive, running])).toEqual([
+      [true, 4],
+      [false, 0],
+    ]);
+    scheduler.runUntil();
+    for (const run of [runs[0], runs[2], ...after]) expect(run?.finishedMs).not.toBeNull();
+    idle(orchestrator);
+  });
+
+  test('a request that has left the stage survives the death of its replica', () => {
+    const { scheduler, orchestrator, submit } = virtualPipeline(qwen3Omni);
+    const long = [submit(), submit(), submit()][2];
+    scheduler.runUntil(1000 + 30_000);
+    expect(long?.metrics()['0']?.finish_reason).toBe('length');
+    orchestrator.removeReplica(0, 0, 'gone.');
+    expect(orchestrator.isAlive()).toBe(false);
+    scheduler.runUntil();
+    expect(long?.failure).toBeNull();
+    expect(long?.finishedMs).not.toBeNull();
+    expect(submit().failure).toEqual({ message: 'Stage 0 (thinker) has no live replica.', status: 500 });
+    idle(orchestrator);
+  });
+
+  test('a stage that died is served again once a replica comes back', () => {
+    const { scheduler, orchestrator, submit } = virtualPipeline(textLlm);
+    const before = submit();
+    expect(orchestrator.killReplica(0)).toBe(0);
+    expect(orchestrator.killReplica(0)).toBeNull();
+    expect(before.failure?.status).toBe(500);
+    expect(submit().failure?.message).toContain('no live replica');
+    expect(orchestrator.restoreReplica(0, 0)).toBe(true);
+    expect(orchestrator.restoreReplica(0, 0)).toBe(false);
+    expect(orchestrator.isAlive()).toBe(true);
+    const after = submit();
+    scheduler.runUntil();
+    expect(after.finishedMs).not.toBeNull();
+    idle(orchestrator);
+  });
+
+  test('slots are never renumbered: a hole is filled by name, else first', () => {
+    const engine = (): StageEngine => ({
+      kind: 'ar',
+      submit: () => ({ feed: () => {}, abort: () => {} }),
+      stats: () => ({ running: 0, waiting: 0, waitingForChunk: 0 }),
+      isAlive: () => true,
+      close: () => {},
     });
-    const failures: unknown[] = [];
-    orchestrator.submit(
+    const stage = textLlm.stages[0];
+    if (stage === undefined) throw new Error('no stage');
+    const pool = new StagePool(stage, [engine(), engine(), engine(), engine()]);
+    for (const id of [0, 2, 3]) pool.removeReplica(id, 'gone.');
+    expect(pool.addReplica(engine(), 2)).toBe(2);
+    expect(pool.addReplica(engine(), 2)).toBe(0);
+    expect(pool.addReplica(engine())).toBe(3);
+    expect(pool.addReplica(engine())).toBe(4);
+    expect(pool.stats().map(({ replicaId, alive }) => [replicaId, alive])).toEqual(
+      [0, 1, 2, 3, 4].map((id) => [id, true]),
+    );
+  });
+
+  test('an engine that reports its own death is evicted', () => {
+    const stage = textLlm.stages[0];
+    if (stage === undefined) throw new Error('no stage');
+    let die = (_reason: string): void => {};
+    const engine: StageEngine = {
+      kind: 'ar',
+      submit: () => ({ feed: () => {}, abort: () => {} }),
+      stats: () => ({ running: 1, waiting: 0, waitingForChunk: 0 }),
+      isAlive: () => true,
+      onDeath: (tell) => {
+        die = tell;
+      },
+      close: () => {},
+    };
+    const pool = new StagePool(stage, [engine]);
+    const failures: string[] = [];
+    const listener = {
+      onOutput: () => {},
+      onProgress: () => {},
+      onFailure: ({ message }: { message: string }) => failures.push(message),
+    };
+    pool.submit(
       {
         id: 'a',
         acceptedMs: 0,
         promptTokens: 1,
-        finalStageIds: [0],
-        params: [],
-        initialChunkFrames: null,
-        keepGaps: false,
+        params: { maxTokens: 2, minTokens: 0, ignoreEos: true, stop: [] },
+        task: chatTask,
+        source: null,
+        pace: 1,
+        hasUpstream: false,
+        fullPayload: false,
       },
-      { onOutput: () => {}, onFailure: (failure) => failures.push(failure) },
+      listener,
     );
-    expect(failures).toEqual([{ message: 'Stage 0 (llm) has no live replica.', status: 500 }]);
-    expect(orchestrator.isAlive()).toBe(false);
-    idle(orchestrator);
+    die('its heartbeats stopped.');
+    die('again.');
+    expect(failures).toEqual(['Replica 0 of stage 0 (llm) was lost: its heartbeats stopped.']);
+    expect(pool.hasLiveReplica()).toBe(false);
   });
 });

@@ -1,6 +1,8 @@
+import type { StageEngine } from '../engine/stage-engine.ts';
 import type { TransferStats } from './connector.ts';
-import { type PipelineRequest, PipelineRun, type PipelineRuntime, type ReplySink } from './pipeline-run.ts';
-import type { StagePoolStats } from './stage-pool.ts';
+import { PipelineRun } from './pipeline-run.ts';
+import type { PipelineRequest, PipelineRuntime, ReplySink } from './pipeline-runtime.ts';
+import type { StagePool, StagePoolStats } from './stage-pool.ts';
 
 export type OrchestratorStats = {
   /** Requests under way. */
@@ -20,6 +22,11 @@ export class Orchestrator {
     this.#runtime = runtime;
   }
 
+  /** Requests under way. */
+  get requestCount(): number {
+    return this.#runs.size;
+  }
+
   /**
    * Starts a request. The sink hears of outputs on later turns; of a stage without a live replica at once.
    * @param request its id must not be that of a request under way
@@ -34,6 +41,45 @@ export class Orchestrator {
   /** Whether every stage has a live replica, so that new requests can be served. */
   isAlive(): boolean {
     return this.#runtime.pools.every((pool) => pool.hasLiveReplica());
+  }
+
+  /**
+   * Takes in a replica of a stage, in the slot that it names where that is free.
+   * @returns its id, or `null` where there is no such stage
+   */
+  addReplica(stageId: number, engine: StageEngine, replicaId: number | null = null): number | null {
+    return this.#pool(stageId)?.addReplica(engine, replicaId) ?? null;
+  }
+
+  /**
+   * Drops a replica as if it had died: the requests that are bound to it fail, and no others.
+   * @returns whether there was such a replica
+   */
+  removeReplica(stageId: number, replicaId: number, reason: string): boolean {
+    return this.#pool(stageId)?.removeReplica(replicaId, reason) ?? false;
+  }
+
+  /**
+   * Kills a live replica of a stage, as a crash would.
+   * @returns its id, or `null` where none lives
+   */
+  killReplica(stageId: number, reason = 'its process died.'): number | null {
+    const live = this.#pool(stageId)
+      ?.stats()
+      .find(({ alive }) => alive);
+    if (live === undefined) return null;
+    this.removeReplica(stageId, live.replicaId, reason);
+    return live.replicaId;
+  }
+
+  /**
+   * Starts a lost replica again, in its old slot.
+   * @returns whether there is such a stage, and the slot was free
+   */
+  restoreReplica(stageId: number, replicaId: number): boolean {
+    const pool = this.#pool(stageId);
+    if (pool === undefined || pool.stats()[replicaId]?.alive !== false) return false;
+    return pool.addReplica(this.#runtime.createReplica(pool.stage), replicaId) === replicaId;
   }
 
   stats(): OrchestratorStats {
@@ -51,5 +97,9 @@ export class Orchestrator {
     const failure = { message: 'The server is shutting down.', status: 503 };
     for (const run of [...this.#runs.values()]) run.fail(failure);
     for (const pool of this.#runtime.pools) pool.close();
+  }
+
+  #pool(stageId: number): StagePool | undefined {
+    return this.#runtime.pools.find(({ stage }) => stage.stageId === stageId);
   }
 }

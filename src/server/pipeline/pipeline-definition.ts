@@ -1,4 +1,5 @@
 import type { OutputUnitType } from '../../protocol/stage-metrics.ts';
+import type { DiffusionDefaults } from '../engine/diffusion-plan.ts';
 import type { AutoregressiveLaws, DiffusionLaws, GenerationLaws, PoolingLaws } from '../engine/sim-laws.ts';
 
 /** What a client sees of a stage. `pooling` is a vector or a score. */
@@ -14,6 +15,7 @@ export type Capability =
   | 'videos'
   | 'embeddings'
   | 'rerank'
+  | 'pooling'
   | 'transcriptions'
   | 'realtime';
 
@@ -31,6 +33,9 @@ export type VoiceFacts = {
   readonly defaultVoice: string;
 };
 
+/** Which engine runs a stage, by its name in the registry, with what it must know. */
+export type EngineChoice = { readonly name: string; readonly options: Readonly<Record<string, unknown>> };
+
 type StageBase = {
   /** Position in the pipeline, from 0. */
   readonly stageId: number;
@@ -42,19 +47,30 @@ type StageBase = {
   /** Sampling fields of a request act on this stage alone. */
   readonly isComprehension: boolean;
   readonly outputUnitType: OutputUnitType;
-  /** Requests served at once; more wait. */
+  /** Requests served at once by a replica; more wait. Of a vocoder: chunks in one forward. */
   readonly maxNumSeqs: number;
+  /** Engines that share the stage's requests. */
+  readonly numReplicas: number;
+  readonly engine: EngineChoice;
+  /** Deployment keys without a meaning here, kept for engines that know them. */
+  readonly engineExtras: Readonly<Record<string, unknown>>;
 };
 
 /** A stage that decodes tokens. */
 export type AutoregressiveStage = StageBase & {
   readonly executionType: 'LLM_AR';
+  /** Prompt tokens that a replica reads in one step, of all requests together. */
+  readonly maxNumBatchedTokens: number;
   /** Limit of a request that names none. */
   readonly defaultMaxTokens: number;
   /** Where a reply without a limit ends by itself, tokens. */
   readonly naturalTokens: number;
   /** Size of what it hands to the next stage per token, bytes. */
   readonly handOffBytesPerUnit: number;
+  /** Half of a disaggregated stage: one that only reads prompts, or one that decodes from another's KV cache. */
+  readonly role: 'prefill' | 'decode' | null;
+  /** Prompts without condition that guidance needs beside the request's own, by role; mostly none. */
+  readonly cfgCompanions: readonly string[];
   readonly laws: AutoregressiveLaws;
 };
 
@@ -64,21 +80,14 @@ export type GenerationStage = StageBase & {
   readonly laws: GenerationLaws;
 };
 
-/** What a diffusion stage makes where the request does not say. */
-export type DiffusionDefaults = {
-  readonly widthPx: number;
-  readonly heightPx: number;
-  readonly numInferenceSteps: number;
-  /** Of a video; 1 for images. */
-  readonly numFrames: number;
-  /** Frames per second of a video. */
-  readonly fps: number;
-};
-
 /** A stage that denoises images or videos. */
 export type DiffusionStage = StageBase & {
   readonly executionType: 'DIFFUSION';
   readonly defaults: DiffusionDefaults;
+  /** Requests join and leave a batch between steps; otherwise a batch stays together. */
+  readonly stepExecution: boolean;
+  /** Name under which its profiler reports, e.g. `QwenImagePipeline`. */
+  readonly profileName: string;
   readonly laws: DiffusionLaws;
 };
 
@@ -102,6 +111,8 @@ export type PipelineDefinition = {
   readonly modelIds: readonly string[];
   /** Last path segments that it serves beside those of `modelIds`; `null` = none. */
   readonly modelPattern: RegExp | null;
+  /** File name of its bundled deployment. */
+  readonly defaultDeploy: string;
   /** Prompt and reply together, tokens. */
   readonly maxModelLen: number;
   readonly chatTemplateTokens: ChatTemplateTokens;
@@ -112,6 +123,12 @@ export type PipelineDefinition = {
   readonly limitMmPerPrompt: MediaLimits;
   /** `null` = it has no voices to choose from. */
   readonly voices: VoiceFacts | null;
+  /** From HTTP accept until the first stage has the request: reading media, rendering the prompt, ms. */
+  readonly preprocessMs: number;
+  /** Feed downstream stages chunk by chunk; otherwise each starts when the one before it has finished. */
+  readonly asyncChunk: boolean;
+  /** Requests whose later stages may be at work at once; 0 = any number. */
+  readonly activeStreamWindow: number;
   readonly stages: readonly StageDefinition[];
 };
 

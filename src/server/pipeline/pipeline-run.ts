@@ -1,97 +1,31 @@
 import { nowMs } from '../../foundation/clock.ts';
 import { messageOf } from '../../foundation/errors.ts';
 import type { StageMetrics } from '../../protocol/stage-metrics.ts';
-import type { Scheduler } from '../engine/scheduler.ts';
 import type {
   StageChunk,
   StageFailure,
   StageListener,
   StageOutput,
   StageParams,
-  StageProgress as StageProgressReport,
 } from '../engine/stage-engine.ts';
-import { chatTask, type RequestSource, type StageTask } from '../engine/stage-task.ts';
-import { ChunkAdapter, type ChunkRule } from './chunk-adapter.ts';
-import type { Connector, Edge } from './connector.ts';
-import type { StageDefinition } from './pipeline-definition.ts';
-import type { StageBinding, StagePool } from './stage-pool.ts';
-import { StageRecorder } from './stage-recorder.ts';
+import { chatTask } from '../engine/stage-task.ts';
+import type { ScheduledTask } from '../engine/task-heap.ts';
+import { CfgCompanions } from './cfg-companions.ts';
+import type { Edge } from './connector.ts';
+import type { PipelineRequest, PipelineRuntime, ReplySink } from './pipeline-runtime.ts';
+import { type HandOff, isFailure, planStages, receivesChunks, type StageProgress } from './stage-progress.ts';
 
-/** A request as the API hands it to the pipeline. */
-export type PipelineRequest = {
-  /** Unique among the requests under way. */
-  readonly id: string;
-  /** When the HTTP request was accepted, ms on the scheduler's clock. */
-  readonly acceptedMs: number;
-  readonly promptTokens: number;
-  /** Stages whose output the client wants; not empty. Stages after the last of them never run. */
-  readonly finalStageIds: readonly number[];
-  /** By stage id. */
-  readonly params: readonly StageParams[];
-  /** Codec frames in the first audio chunk; `null` = as deployed. */
-  readonly initialChunkFrames: number | null;
-  /** Keep the gaps between outputs for the stage metrics. */
-  readonly keepGaps: boolean;
-  /** Absent = text, and speech after it. */
-  readonly task?: StageTask;
-  /** Absent = not kept. */
-  readonly source?: RequestSource;
-};
-
-/** Where the outputs of a request's final stages go. */
-export type ReplySink = {
-  /** @param requestFinished nothing follows */
-  onOutput(stage: StageDefinition, output: StageOutput, requestFinished: boolean): void;
-  /** Work of a diffusion stage has begun, or has come so far. */
-  onProgress?(stage: StageDefinition, progress: StageProgressReport): void;
-  /** The request ended without its output; nothing follows. */
-  onFailure(failure: StageFailure): void;
-};
-
-/** What all requests of a server run on. */
-export type PipelineRuntime = {
-  /** By stage id. */
-  readonly pools: readonly StagePool[];
-  /** All pairs of stages of which one reads the other. */
-  readonly edges: readonly Edge[];
-  readonly connector: Connector;
-  readonly scheduler: Scheduler;
-  /** Feed downstream stages chunk by chunk; otherwise each starts when the one before it has finished. */
-  readonly asyncChunk: boolean;
-};
-
-/** A hand-off from one stage of a request to another, and the time spent on it. */
-type HandOff = {
-  readonly edge: Edge;
-  readonly adapter: ChunkAdapter;
-  readonly bytesPerUnit: number;
-  spentMs: number;
-};
+export type { PipelineRequest, PipelineRuntime, ReplySink } from './pipeline-runtime.ts';
 
 /** Time that a request spent on the way between two stages, ms. */
 export type HandOffTime = { readonly edge: Edge; readonly ms: number };
 
-/** A request in one stage. */
-type StageProgress = {
-  readonly pool: StagePool;
-  readonly stage: StageDefinition;
-  readonly recorder: StageRecorder;
-  readonly handOffs: readonly HandOff[];
-  readonly wanted: boolean;
-  binding: StageBinding | null;
-};
+const deployedParams: StageParams = { maxTokens: null, minTokens: 0, ignoreEos: false, stop: [] };
 
 function snapshotsOf(stages: readonly StageProgress[]): StageMetrics {
   return Object.fromEntries(
     stages.map(({ stage, recorder }) => [String(stage.stageId), recorder.snapshot()]),
   );
-}
-
-function chunkRule(stage: StageDefinition, request: PipelineRequest, asyncChunk: boolean): ChunkRule {
-  if (!asyncChunk) return { kind: 'whole' };
-  if (stage.executionType !== 'LLM_GENERATION') return { kind: 'each' };
-  const { frames, initial } = stage.laws.chunk;
-  return { kind: 'units', units: frames, initial: request.initialChunkFrames ?? initial };
 }
 
 /** One request on its way through the stages. */
@@ -101,6 +35,11 @@ export class PipelineRun {
   readonly #sink: ReplySink;
   readonly #onEnd: () => void;
   readonly #stages: readonly StageProgress[];
+  readonly #companions: CfgCompanions | null;
+  /** Outputs that are still being handed over to the client's side. */
+  readonly #delayed = new Set<ScheduledTask>();
+  /** Payloads that wait for a place in the window. */
+  #held: (() => void)[] = [];
   #finalStagesLeft: number;
   #ended = false;
 
@@ -110,20 +49,23 @@ export class PipelineRun {
     this.#sink = sink;
     this.#onEnd = onEnd;
     this.#finalStagesLeft = request.finalStageIds.length;
-    const lastStageId = Math.max(...request.finalStageIds);
-    this.#stages = runtime.pools
-      .filter((pool) => pool.stage.stageId <= lastStageId)
-      .map((pool) => this.#planStage(pool, lastStageId));
+    this.#stages = planStages(runtime, request);
+    this.#companions = CfgCompanions.for(request, this.#stages);
   }
 
   /**
-   * Submits the first stage, and with async chunks all stages, so that each is ready when its first chunk comes.
+   * Submits the first stage, and all that are fed chunk by chunk, so that each is ready when its first chunk comes.
    * Outputs follow on later turns.
    */
   start(): void {
     for (const progress of this.#stages) {
-      if (this.#runtime.asyncChunk || progress.stage.inputSources.length === 0) this.#submit(progress);
+      const { stage } = progress;
+      if (stage.inputSources.length === 0 || receivesChunks(stage, this.#runtime.asyncChunk))
+        this.#submit(progress);
     }
+    const [first] = this.#stages;
+    if (!this.#ended && first !== undefined)
+      this.#companions?.start(first, this.#runtime, (failure) => this.fail(failure));
   }
 
   /** Stops the request in every stage; the sink hears no more. Harmless after the end. */
@@ -156,13 +98,17 @@ export class PipelineRun {
   }
 
   /**
-   * `stage_durations` of a reply: `stage_<n>_gen_ms` and `queue_wait_ms`, and the profiler's times in seconds under
-   * its own names; of the stages that have finished.
+   * `stage_durations` of a reply: `preprocess_ms`, `stage_<n>_gen_ms`, `queue_wait_ms` and `ar2diffusion_ms`, and the
+   * profiler's times in seconds under its own names; of the stages that have finished.
    */
   stageDurations(): Record<string, number> {
     const durations: Record<string, number> = {};
-    for (const { stage, recorder } of this.#stages) {
+    for (const { stage, recorder, handOffs } of this.#stages) {
+      if (stage.stageId === 0) durations.preprocess_ms = recorder.preprocessMs;
       if (recorder.generationMs !== null) durations[`stage_${stage.stageId}_gen_ms`] = recorder.generationMs;
+      for (const { consumer, spentMs } of handOffs) {
+        if (consumer.executionType === 'DIFFUSION') durations.ar2diffusion_ms = spentMs;
+      }
       if (recorder.diffusion === null) continue;
       durations.queue_wait_ms = recorder.diffusion.queueWaitMs;
       Object.assign(durations, recorder.diffusion.profileS);
@@ -183,92 +129,140 @@ export class PipelineRun {
     );
   }
 
-  #planStage(pool: StagePool, lastStageId: number): StageProgress {
-    const { stage } = pool;
-    const { acceptedMs, promptTokens, keepGaps, finalStageIds } = this.#request;
-    const outgoing = this.#runtime.edges.filter(
-      ({ from, to }) => from === stage.stageId && to <= lastStageId,
-    );
-    return {
-      pool,
-      stage,
-      recorder: new StageRecorder(stage, acceptedMs, promptTokens, keepGaps),
-      handOffs: outgoing.flatMap((edge) => this.#planHandOff(stage, edge)),
-      wanted: finalStageIds.includes(stage.stageId),
-      binding: null,
-    };
-  }
-
-  #planHandOff(producer: StageDefinition, edge: Edge): HandOff[] {
-    const consumer = this.#runtime.pools[edge.to]?.stage;
-    if (consumer === undefined) return [];
-    const rule = chunkRule(consumer, this.#request, this.#runtime.asyncChunk);
-    const bytesPerUnit = producer.executionType === 'LLM_AR' ? producer.handOffBytesPerUnit : 0;
-    return [{ edge, adapter: new ChunkAdapter(rule), bytesPerUnit, spentMs: 0 }];
-  }
-
   #submit(progress: StageProgress): void {
     if (this.#ended || progress.binding !== null) return;
-    const { id, acceptedMs, promptTokens, params } = this.#request;
-    const { stageId, inputSources } = progress.stage;
+    const { id, acceptedMs, promptTokens, params, task, source, paceByStage } = this.#request;
+    const { stage } = progress;
+    const { stageId, inputSources } = stage;
     const listener: StageListener = {
       onOutput: (output, timeMs) => this.#route(progress, output, timeMs),
-      onProgress: (report) => this.#sink.onProgress?.(progress.stage, report),
-      onFailure: (failure) => this.fail(failure),
+      onProgress: (report) => {
+        if (!this.#ended) this.#sink.onProgress?.(stage, report);
+      },
+      onFailure: (failure) => {
+        if (!progress.recorder.finished) this.fail(failure);
+      },
     };
-    progress.recorder.submitted(this.#runtime.scheduler.nowMs());
-    progress.binding = progress.pool.submit(
+    const { scheduler, preprocessMs } = this.#runtime;
+    const hasUpstream = inputSources.length > 0;
+    // The first stage has the request once that has been prepared; the others when they are told of it.
+    progress.recorder.submitted(Math.max(scheduler.nowMs(), hasUpstream ? 0 : acceptedMs + preprocessMs));
+    const result = progress.pool.submit(
       {
         id,
         acceptedMs,
         promptTokens,
-        params: params[stageId] ?? { maxTokens: null, minTokens: 0, ignoreEos: false, stop: [] },
-        task: this.#request.task ?? chatTask,
-        source: this.#request.source ?? null,
-        hasUpstream: inputSources.length > 0,
-        fullPayload: !this.#runtime.asyncChunk,
+        params: this.#paramsOf(progress, params[stageId] ?? deployedParams),
+        task: task ?? chatTask,
+        source: source ?? null,
+        pace: paceByStage?.[stageId] ?? 1,
+        hasUpstream,
+        fullPayload: !receivesChunks(stage, this.#runtime.asyncChunk),
       },
       listener,
     );
-    if (progress.binding === null)
-      this.fail({ message: `Stage ${stageId} (${progress.stage.name}) has no live replica.`, status: 500 });
+    if (isFailure(result)) {
+      this.fail(result);
+      return;
+    }
+    progress.binding = result.binding;
+    progress.arrivalIndex = result.arrivalIndex;
+  }
+
+  /** A stage that only reads prompts makes one token, whatever the request wants of the one that decodes. */
+  #paramsOf({ stage }: StageProgress, params: StageParams): StageParams {
+    return stage.executionType === 'LLM_AR' && stage.role === 'prefill'
+      ? { ...params, maxTokens: 1, minTokens: 0, stop: [] }
+      : params;
   }
 
   #route(progress: StageProgress, output: StageOutput, timeMs: number): void {
     if (this.#ended) return;
     try {
       progress.recorder.output(output, timeMs);
+      if (output.finishReason !== null) progress.binding?.release();
       for (const handOff of progress.handOffs) this.#forward(progress, handOff, output);
-      if (!progress.wanted) return;
-      if (output.finishReason !== null) this.#finalStagesLeft -= 1;
-      const requestFinished = this.#finalStagesLeft === 0;
-      if (requestFinished) this.#end();
-      this.#sink.onOutput(progress.stage, output, requestFinished);
+      if (!progress.wanted || this.#ended) return;
+      const { stage } = progress;
+      if (stage.executionType === 'DIFFUSION' && stage.laws.overheadMs > 0)
+        this.#replyLater(progress, output, stage.laws.overheadMs);
+      else this.#reply(progress, output);
     } catch (error) {
       // A fault in one request's path must not stop the others that are due in the same turn.
       this.fail({ message: `Internal error: ${messageOf(error)}`, status: 500 });
     }
   }
 
+  #reply(progress: StageProgress, output: StageOutput): void {
+    if (output.finishReason !== null) this.#finalStagesLeft -= 1;
+    const requestFinished = this.#finalStagesLeft === 0;
+    if (requestFinished) this.#end();
+    this.#sink.onOutput(progress.stage, output, requestFinished);
+  }
+
+  /** What a worker made reaches the client's side some time after the stage has finished. */
+  #replyLater(progress: StageProgress, output: StageOutput, delayMs: number): void {
+    const task: ScheduledTask = {
+      dueMs: output.dueMs + delayMs,
+      heapSlot: -1,
+      run: () => {
+        this.#delayed.delete(task);
+        try {
+          this.#reply(progress, output);
+        } catch (error) {
+          this.fail({ message: `Internal error: ${messageOf(error)}`, status: 500 });
+        }
+      },
+    };
+    this.#delayed.add(task);
+    this.#runtime.scheduler.add(task);
+  }
+
   #forward(progress: StageProgress, handOff: HandOff, output: StageOutput): void {
-    const { edge, adapter, bytesPerUnit } = handOff;
+    const { edge, adapter, bytesPerUnit, consumer } = handOff;
     const chunkId = adapter.chunkCount;
     const chunk = adapter.push(output);
     if (chunk === null) return;
     const startMs = nowMs();
-    const { connector, asyncChunk } = this.#runtime;
+    const { connector } = this.#runtime;
     const { id } = this.#request;
     const metadata = connector.put(edge, id, `${edge.from}_${chunkId}`, chunk, chunk.units * bytesPerUnit);
-    connector.get(edge, metadata, (received) => this.#deliver(edge, received));
+    const fetch = (): void => {
+      connector.get(edge, metadata, (received) => this.#deliver(edge, received));
+    };
+    // Guidance needs all its prompts: an image is never begun with some of them.
+    if (consumer.executionType === 'DIFFUSION' && this.#companions !== null) this.#companions.whenDone(fetch);
+    else fetch();
     const spentMs = nowMs() - startMs;
     handOff.spentMs += spentMs;
     // The conversion of a whole output for the next stage; chunks are handed on as they are.
-    if (!asyncChunk) progress.recorder.postprocessed(spentMs);
+    if (!receivesChunks(consumer, this.#runtime.asyncChunk)) progress.recorder.postprocessed(spentMs);
   }
 
   #deliver(edge: Edge, chunk: StageChunk | null): void {
     const next = this.#stages[edge.to];
     if (this.#ended || chunk === null || next === undefined) return;
+    if (this.#held.length > 0 || this.#runtime.window?.enter(this, () => this.#releaseHeld()) === false) {
+      this.#held.push(() => this.#feed(next, chunk));
+      return;
+    }
+    this.#feed(next, chunk);
+  }
+
+  #releaseHeld(): void {
+    const held = this.#held;
+    this.#held = [];
+    for (const feed of held) feed();
+  }
+
+  #feed(next: StageProgress, chunk: StageChunk): void {
+    if (this.#ended) return;
+    const { stage } = next;
+    if (stage.executionType === 'LLM_AR' && stage.role === 'decode' && chunk.kv === null) {
+      const message = `Stage ${stage.stageId} (${stage.name}) was given no KV cache by the stage before it.`;
+      this.fail({ message, status: 500 });
+      return;
+    }
     this.#submit(next);
     next.binding?.sequence.feed(chunk);
   }
@@ -276,7 +270,14 @@ export class PipelineRun {
   #end(): void {
     if (this.#ended) return;
     this.#ended = true;
-    for (const { binding } of this.#stages) binding?.sequence.abort();
+    for (const { binding } of this.#stages) {
+      binding?.sequence.abort();
+      binding?.release();
+    }
+    this.#companions?.end();
+    for (const task of this.#delayed) this.#runtime.scheduler.remove(task);
+    this.#held = [];
+    this.#runtime.window?.release(this);
     this.#runtime.connector.cleanup(this.#request.id);
     this.#onEnd();
   }

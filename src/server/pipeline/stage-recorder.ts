@@ -38,8 +38,14 @@ export class StageRecorder {
     this.#gapsMs = keepGaps ? [] : null;
   }
 
-  submitted(nowMs: number): void {
-    this.#submittedMs = nowMs;
+  /** @param atMs when the stage was told of the request */
+  submitted(atMs: number): void {
+    this.#submittedMs = atMs;
+  }
+
+  /** From accept until the stage was told of the request, ms. */
+  get preprocessMs(): number {
+    return rounded(Math.max(0, this.#submittedMs - this.#acceptedMs));
   }
 
   output(output: StageOutput, nowMs: number): void {

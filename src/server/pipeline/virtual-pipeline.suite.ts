@@ -1,8 +1,9 @@
 import type { StageMetrics } from '../../protocol/stage-metrics.ts';
 import type { StageFailure, StageOutput, StageParams } from '../engine/stage-engine.ts';
+import type { StageTask } from '../engine/stage-task.ts';
 import { type VirtualScheduler, virtualScheduler } from '../engine/virtual-scheduler.ts';
-import { createRuntime } from './create-runtime.ts';
-import { Orchestrator } from './orchestrator.ts';
+import { createOrchestrator } from './create-runtime.ts';
+import type { Orchestrator } from './orchestrator.ts';
 import type { PipelineDefinition, StageDefinition } from './pipeline-definition.ts';
 import type { PipelineRun } from './pipeline-run.ts';
 
@@ -15,6 +16,8 @@ export type SeenRun = {
   acceptedMs: number;
   outputs: SeenOutput[];
   failure: StageFailure | null;
+  /** Percent, as told. */
+  progress: number[];
   finishedMs: number | null;
   metrics(): StageMetrics;
 };
@@ -27,6 +30,9 @@ export type VirtualPipeline = {
     promptTokens?: number;
     params?: Partial<StageParams>;
     finalStageIds?: number[];
+    task?: StageTask;
+    /** Called when the last output has come. */
+    onFinished?: () => void;
   }): SeenRun;
 };
 
@@ -36,18 +42,31 @@ export function virtualPipeline(
   options: { asyncChunk?: boolean; timeScale?: number; seed?: number } = {},
 ): VirtualPipeline {
   const scheduler = virtualScheduler(1000);
-  const { asyncChunk = true, timeScale = 1, seed = 0 } = options;
-  const orchestrator = new Orchestrator(createRuntime({ pipeline, scheduler, timeScale, seed, asyncChunk }));
+  const { asyncChunk = pipeline.asyncChunk, timeScale = 1, seed = 0 } = options;
+  const orchestrator = createOrchestrator({
+    pipeline: { ...pipeline, asyncChunk },
+    scheduler,
+    timeScale,
+    seed,
+    tokenize: (text) => text.split(/(?= )/),
+  });
   const finals = pipeline.stages.filter(({ finalOutputType }) => finalOutputType !== null);
   let submitted = 0;
   return {
     scheduler,
     orchestrator,
-    submit({ promptTokens = 2500, params = {}, finalStageIds } = {}) {
+    submit({ promptTokens = 2500, params = {}, finalStageIds, task, onFinished } = {}) {
       const stageParams = { maxTokens: 900, minTokens: 0, ignoreEos: true, stop: [], ...params };
       const none = { maxTokens: null, minTokens: 0, ignoreEos: false, stop: [] };
-      const outputs: SeenOutput[] = [];
       submitted += 1;
+      // A request that cannot be served fails before its run is known.
+      const seen: Omit<SeenRun, 'run' | 'metrics'> = {
+        acceptedMs: scheduler.nowMs(),
+        outputs: [],
+        failure: null,
+        progress: [],
+        finishedMs: null,
+      };
       const run = orchestrator.submit(
         {
           id: `request-${submitted}`,
@@ -57,27 +76,26 @@ export function virtualPipeline(
           params: pipeline.stages.map((stage) => (stage.isComprehension ? stageParams : none)),
           initialChunkFrames: null,
           keepGaps: true,
+          ...(task === undefined ? {} : { task }),
         },
         {
           onOutput(stage: StageDefinition, output, requestFinished) {
             const timeMs = scheduler.nowMs();
-            outputs.push({ stageId: stage.stageId, output, timeMs, requestFinished });
-            if (requestFinished) seen.finishedMs = timeMs;
+            seen.outputs.push({ stageId: stage.stageId, output, timeMs, requestFinished });
+            if (requestFinished) {
+              seen.finishedMs = timeMs;
+              onFinished?.();
+            }
+          },
+          onProgress(_stage, progress) {
+            seen.progress.push(progress.percent);
           },
           onFailure(failure) {
             seen.failure = failure;
           },
         },
       );
-      const seen: SeenRun = {
-        run,
-        acceptedMs: scheduler.nowMs(),
-        outputs,
-        failure: null,
-        finishedMs: null,
-        metrics: () => run.allSnapshots(),
-      };
-      return seen;
+      return Object.assign(seen, { run, metrics: () => run.allSnapshots() });
     },
   };
 }
@@ -85,12 +103,17 @@ export function virtualPipeline(
 /** A pipeline whose durations are exactly their means. */
 export function withoutNoise(pipeline: PipelineDefinition): PipelineDefinition {
   const stages = pipeline.stages.map((stage): StageDefinition => {
-    if (stage.executionType !== 'LLM_AR') return stage;
-    const { laws } = stage;
-    return {
-      ...stage,
-      laws: { ...laws, ttft: { ...laws.ttft, sd: 0 }, step: { ...laws.step, sd: 0, outlierP: 0 } },
-    };
+    if (stage.executionType === 'LLM_AR') {
+      const { laws } = stage;
+      const step = { ...laws.step, sd: 0, outlierP: 0 };
+      return { ...stage, laws: { ...laws, ttft: { ...laws.ttft, sd: 0 }, step } };
+    }
+    if (stage.executionType === 'DIFFUSION') {
+      const { laws } = stage;
+      const peakMemory = { ...laws.peakMemory, sdMb: 0 };
+      return { ...stage, laws: { ...laws, denoise: { ...laws.denoise, sd: 0 }, peakMemory } };
+    }
+    return stage;
   });
   return { ...pipeline, stages };
 }

@@ -22,8 +22,8 @@ const switches = [
 ];
 
 const values = [
-  ...['tensor-parallel-size', 'pipeline-parallel-size', 'data-parallel-size', 'gpu-memory-utilization'],
-  ...['max-model-len', 'max-num-seqs', 'max-num-batched-tokens', 'dtype', 'quantization', 'swap-space'],
+  ...['gpu-memory-utilization'],
+  ...['dtype', 'quantization', 'swap-space'],
   ...['kv-cache-dtype', 'kv-cache-memory-bytes', 'block-size', 'cpu-offload-gb', 'num-gpu-blocks-override'],
   ...['tokenizer', 'tokenizer-mode', 'revision', 'code-revision', 'tokenizer-revision', 'download-dir'],
   ...[
@@ -36,7 +36,7 @@ const values = [
     'runner',
     'convert',
   ],
-  ...['model-impl', 'device', 'distributed-executor-backend', 'max-parallel-loading-workers'],
+  ...['model-impl', 'distributed-executor-backend', 'max-parallel-loading-workers'],
   ...[
     'compilation-config',
     'speculative-config',
@@ -44,13 +44,7 @@ const values = [
     'additional-config',
     'generation-config',
   ],
-  ...[
-    'override-generation-config',
-    'max-logprobs',
-    'logits-processors',
-    'limit-mm-per-prompt',
-    'mm-processor-kwargs',
-  ],
+  ...['override-generation-config', 'max-logprobs', 'logits-processors', 'mm-processor-kwargs'],
   ...['mm-processor-cache-gb', 'mm-encoder-tp-mode', 'media-io-kwargs', 'allowed-local-media-path'],
   ...['max-loras', 'max-lora-rank', 'lora-dtype', 'max-cpu-loras', 'tool-call-parser', 'reasoning-parser'],
   ...['chat-template', 'chat-template-content-format', 'response-role', 'api-key', 'uvicorn-log-level'],
@@ -89,9 +83,6 @@ const lists = [
 ];
 
 const aliases: Readonly<Record<string, readonly string[]>> = {
-  'tensor-parallel-size': ['-tp'],
-  'pipeline-parallel-size': ['-pp'],
-  'data-parallel-size': ['-dp'],
   quantization: ['-q'],
   'compilation-config': ['-O'],
 };

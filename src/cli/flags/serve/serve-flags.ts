@@ -2,6 +2,19 @@ import { serveDefaults } from '../../../server/serve-options.ts';
 import type { FlagTable } from '../flag.ts';
 import { engineFlags } from './engine-flags.ts';
 
+/** A number that holds for every stage. */
+function stageFlag(doc: string, aliases: readonly string[] = []) {
+  return {
+    group: 'Deployment',
+    kind: 'int',
+    default: null,
+    min: 1,
+    defaultDoc: 'as deployed',
+    aliases,
+    doc,
+  } as const;
+}
+
 /** The flags of `omnimeter serve` that it acts on. */
 export const serveFlags = {
   config: {
@@ -58,24 +71,48 @@ export const serveFlags = {
     doc: 'Factor on all simulated durations: 0.1 is ten times faster. Reported times are those that really elapse.',
   },
   'stage-overrides': {
-    group: 'Simulation',
+    group: 'Deployment',
     kind: 'json',
     default: serveDefaults.stageOverrides,
     common: true,
     doc: 'Laws and limits by stage id, e.g. {"0": {"step": {"nativeMs": 10}}}; docs/embedded-server.md lists them.',
   },
   'deploy-config': {
-    group: 'Simulation',
+    group: 'Deployment',
     kind: 'path',
     default: serveDefaults.deployConfig,
     placeholder: 'FILE',
-    defaultDoc: 'the bundled deployment',
-    doc: 'Deployment file (YAML): limits and connectors of every stage.',
+    defaultDoc: 'the one bundled for the model',
+    doc: 'Deployment file (YAML), or the name of a bundled one: limits, replicas and laws of every stage. docs/embedded-server.md lists its keys.',
+  },
+  device: {
+    group: 'Deployment',
+    kind: 'string',
+    default: serveDefaults.platform,
+    placeholder: 'PLATFORM',
+    doc: 'Platform whose section of the deployment file applies: cuda, npu, rocm, xpu.',
+  },
+  'max-num-seqs': stageFlag('Requests that a replica of a stage serves at once.'),
+  'max-num-batched-tokens': stageFlag('Prompt tokens that a replica of a stage reads in one step.'),
+  'max-model-len': stageFlag('Most tokens of a prompt and its reply together.'),
+  'tensor-parallel-size': stageFlag(
+    'Devices over which a replica is spread; counts in the check of devices.',
+    ['-tp'],
+  ),
+  'pipeline-parallel-size': stageFlag('Counts in the check of devices.', ['-pp']),
+  'data-parallel-size': stageFlag('Counts in the check of devices.', ['-dp']),
+  'limit-mm-per-prompt': {
+    group: 'Deployment',
+    kind: 'json',
+    default: null,
+    defaultDoc: 'as deployed',
+    doc: 'Most media parts of each kind in one prompt, e.g. {"image": 64}.',
   },
   'async-chunk': {
-    group: 'Simulation',
+    group: 'Deployment',
     kind: 'boolean',
     default: serveDefaults.asyncChunk,
+    defaultDoc: 'as deployed',
     doc: 'Stages feed each other chunk by chunk. With --no-async-chunk each starts when the one before it has finished.',
   },
   seed: {
