@@ -64,5 +64,6 @@ function overrides(
     appendResult: flags['append-result'],
     resultDir: flags['result-dir'],
     resultFilename: flags['result-filename'],
+    html: flags.html,
   };
 }

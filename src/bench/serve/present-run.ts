@@ -5,6 +5,7 @@ import { renderFailureGroups } from '../../report/failure-groups.ts';
 import { renderReplyNotes } from '../../report/reply-notes.ts';
 import { renderTerminalReport } from '../../report/terminal-report.ts';
 import type { CommandIo } from './options.ts';
+import { saveHtml } from './save-html.ts';
 import { type SaveOptions, saveResult } from './save-result.ts';
 
 /**
@@ -13,7 +14,7 @@ import { type SaveOptions, saveResult } from './save-result.ts';
  */
 export function presentRun(
   run: { readonly facts: RunFacts; readonly records: readonly RequestRecord[] },
-  save: SaveOptions,
+  save: SaveOptions & { readonly html: string | null },
   io: CommandIo,
 ): { readonly allFailed: boolean } {
   const summary = summarize(run.records, run.facts);
@@ -27,5 +28,6 @@ export function presentRun(
   for (const line of renderFailureGroups(summary)) io.stdout(line);
   for (const note of renderReplyNotes(summary)) io.stderr(`note: ${note}`);
   saveResult(summary, save, io);
+  if (save.html !== null) saveHtml({ records: run.records, summary }, save.html, io);
   return { allFailed };
 }

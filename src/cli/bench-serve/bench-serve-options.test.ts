@@ -210,6 +210,7 @@ describe('what was asked for', () => {
       appendResult: false,
       resultDir: null,
       resultFilename: null,
+      html: null,
       label: null,
       metadata: {},
       runDir: null,
