@@ -53,6 +53,24 @@ describe('the scheduler on timers', () => {
     expect(count).toBe(1000);
   });
 
+  test('tasks that take long leave turns to the event loop', () => {
+    let clockMs = 10;
+    const scheduler = timerScheduler(
+      () => clockMs,
+      () => {},
+    );
+    const ran: string[] = [];
+    const slow = (name: string, dueMs: number): ScheduledTask =>
+      task(dueMs, () => {
+        ran.push(name);
+        clockMs += 1;
+        setImmediate(() => ran.push(`event after ${name}`));
+      });
+    for (const [dueMs, name] of ['a', 'b', 'c'].entries()) scheduler.add(slow(name, dueMs));
+    vi.runAllTimers();
+    expect(ran).toEqual(['a', 'event after a', 'b', 'event after b', 'c', 'event after c']);
+  });
+
   test('a task that throws is reported and stops no other', () => {
     const errors: unknown[] = [];
     const scheduler = timerScheduler(

@@ -13,11 +13,18 @@ export type Scheduler = {
   close(): void;
 };
 
+/**
+ * How long a turn may last, ms. Node takes one new connection per turn of the event loop, so that with long turns a
+ * server which is busy leaves a thousand connections unanswered until it is idle again.
+ */
+const turnMs = 0.25;
+
 /** The latest that a timer is set ahead: a longer delay is not representable in a timer. */
 const maxDelayMs = 2 ** 31 - 1;
 
 /**
- * A scheduler on the event loop's timers: one timer for any number of tasks, and all that are due run in one turn.
+ * A scheduler on the event loop's timers: one timer for any number of tasks; what is due runs in turns between which
+ * sockets are served.
  * @param nowMs the clock, in step with that of the event loop's timers
  * @param onTaskError told of a task that threw, which is a bug; the other tasks go on
  */
@@ -46,7 +53,7 @@ export function timerScheduler(nowMs: () => number, onTaskError: (error: unknown
   };
   const turn = (): void => {
     disarm();
-    // Tasks that come due during the turn wait for the next one, so that sockets are served in between.
+    // Tasks that come due during the turn wait for the next one.
     const untilMs = nowMs();
     // Holds back `add`, which would arm a timer per task.
     armedForMs = Number.NEGATIVE_INFINITY;
@@ -57,6 +64,7 @@ export function timerScheduler(nowMs: () => number, onTaskError: (error: unknown
       } catch (error) {
         onTaskError(error);
       }
+      if (nowMs() >= untilMs + turnMs) break;
     }
     armedForMs = Number.POSITIVE_INFINITY;
     arm();
