@@ -1,23 +1,5 @@
 /** Backends of the reference that cannot be used, so that naming one is told apart from a slip. */
-export const knownBackends: readonly string[] = [
-  'openai-audio',
-  'openai-responses',
-  'openai-embeddings',
-  'openai-embeddings-chat',
-  'openai-embeddings-clip',
-  'openai-embeddings-vlm2vec',
-  'infinity-embeddings',
-  'infinity-embeddings-clip',
-  'vllm-pooling',
-  'vllm-rerank',
-  'openai-audio-speech',
-  'openai-image-edits-omni',
-  'openai-realtime-duplex',
-  'openai-realtime-tts',
-  '/v1/images/generations',
-  '/v1/images/edits',
-  '/v1/videos',
-];
+export const knownBackends: readonly string[] = ['openai-realtime-duplex', 'openai-realtime-tts'];
 
 /** Endpoints that name their backend when none is given. */
 export const backendsNamedByPath: readonly string[] = [

@@ -61,6 +61,7 @@ async function main(port: MessagePort): Promise<void> {
     await warmUpClient((url) => rehearse(endpoint, rehearsal, url, config.maxLineBytes));
     rehearsal.close();
   }
+  await endpoint.warmUp?.();
   send({ type: 'ready' });
 }
 

@@ -13,6 +13,7 @@ import type { Observation } from './endpoint.ts';
 import { openaiChat } from './openai-chat.ts';
 import { dailyOmni, openaiChatOmni } from './openai-chat-omni.ts';
 import { openaiCompletions, vllmCompletions } from './openai-completions.ts';
+import { openaiResponses } from './openai-responses.ts';
 import { endpoints } from './registry.ts';
 
 const usage = { id: 'c', choices: [], usage: { prompt_tokens: 11, completion_tokens: 2, total_tokens: 13 } };
@@ -70,6 +71,25 @@ for (const endpoint of [openaiChatOmni, dailyOmni]) {
     usage,
   });
 }
+
+endpointContract({
+  endpoint: openaiResponses,
+  body: { model: 'served', input: 'Say hé', max_output_tokens: 7, stream: true },
+  chunk: (text) => ({ type: 'response.output_text.delta', item_id: 'm', delta: text }),
+  whole: (text) => ({
+    id: 'r',
+    status: 'completed',
+    output: [
+      { type: 'reasoning', content: [{ type: 'reasoning_text', text: 'hm' }] },
+      { type: 'message', content: [{ type: 'output_text', text }] },
+    ],
+  }),
+  usage: {
+    type: 'response.completed',
+    response: { id: 'r', status: 'completed', usage: { input_tokens: 11, output_tokens: 2 } },
+    usage: { input_tokens: 11, output_tokens: 2 },
+  },
+});
 
 const bench = { current: new EndpointBench() };
 afterEach(async () => {
@@ -360,6 +380,75 @@ describe('retries of omni chat', () => {
   it('leaves plain chat with one try', async () => {
     const seen = await omni((peer) => peer.reset(), {}, openaiChat);
     expect(seen.attempts).toHaveLength(1);
+  });
+});
+
+describe('responses', () => {
+  const delta = (type: string, text: string) => ({ type: `response.${type}.delta`, delta: text });
+  const end = (type: string, response: Record<string, unknown> = {}) => ({
+    type: `response.${type}`,
+    response: { id: 'r', status: type, usage: { input_tokens: 3, output_tokens: 9 }, ...response },
+  });
+  const respond = (...events: unknown[]) => omni(play(events), {}, openaiResponses);
+
+  it('reasoning is a token event and no text; the total counts it', async () => {
+    const seen = await respond(
+      { type: 'response.created', response: { id: 'r', error: null } },
+      delta('reasoning_text', 'hm'),
+      delta('output_text', 'yes'),
+      { type: 'response.output_text.done', text: 'yes' },
+      end('completed'),
+    );
+    expect(seen).toMatchObject({ outcome: { ok: true }, text: 'yes', promptTokens: 3, outputTokens: 9 });
+    expect([...seen.events.kinds]).toEqual([
+      eventKinds.other,
+      eventKinds.reasoning,
+      eventKinds.text,
+      eventKinds.other,
+      eventKinds.usage,
+    ]);
+    expect(seen.responses[0]).toMatchObject({ id: 'r', finishReason: 'stop' });
+  });
+
+  it('a reply that reached its length is complete', async () => {
+    const seen = await respond(
+      delta('output_text', 'ye'),
+      end('incomplete', { incomplete_details: { reason: 'max_output_tokens' } }),
+    );
+    expect(seen.outcome).toEqual({ ok: true });
+    expect(seen.responses[0]?.finishReason).toBe('max_output_tokens');
+  });
+
+  it.each([
+    ['without its last event', [], 'malformed', 'response.completed'],
+    ['that failed', [end('failed', { error: { message: 'engine died' } })], 'stream_error', 'engine died'],
+    ['with an error event', [{ type: 'error', code: 'x', message: 'too long' }], 'stream_error', 'too long'],
+  ])('a stream %s is a failure', async (_, events, kind, message) => {
+    const seen = await respond(delta('output_text', 'a'), ...events);
+    expect(seen.outcome).toMatchObject({ ok: false, kind });
+    if (!seen.outcome.ok) expect(seen.outcome.message).toContain(message);
+  });
+
+  it('media and messages go in this API’s terms', () => {
+    const part = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } };
+    const target = exampleTarget('http://x/');
+    const bodyOf = (changes: object) =>
+      JSON.parse(
+        Buffer.from(openaiResponses.prepare({ ...exampleSample, ...changes }, target).body).toString(),
+      );
+    expect(bodyOf({ media: [part] }).input).toEqual([
+      {
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'Say hé' },
+          { type: 'input_image', image_url: 'data:image/png;base64,AA' },
+        ],
+      },
+    ]);
+    expect(bodyOf({ chatMessages: [{ role: 'system', content: 'x' }] }).input).toEqual([
+      { role: 'system', content: 'x' },
+    ]);
+    expect(() => bodyOf({ media: [{ type: 'video_url', video_url: { url: 'x' } }] })).toThrow(/video_url/);
   });
 });
 

@@ -8,6 +8,7 @@ import { asArray, asObject, asText, type JsonObject } from './json-values.ts';
 import { observationOf } from './observation.ts';
 import { OutputTotal } from './output-total.ts';
 import { generationMsOf, ReplyFacts, streamedError } from './reply-facts.ts';
+import { ReplyText } from './reply-text.ts';
 
 /** Reads an image reply: one JSON object, or the events of a pipeline that writes text before it draws. */
 class ImageReader implements ReplyReader {
@@ -18,12 +19,12 @@ class ImageReader implements ReplyReader {
   readonly items: unknown[] = [];
   /** When a reply that came whole was read and parsed: its end, ms, and what parsing took. */
   whole: { readonly endMs: number; readonly parseMs: number } | null = null;
-  #text: string[] = [];
+  readonly #text = new ReplyText();
   #generationMs: number | null = null;
   #failure: Failure | null = null;
 
   get text(): string {
-    return this.#text.join('');
+    return this.#text.toString();
   }
 
   /** Generation time over all image messages of a stream, ms. */
@@ -42,7 +43,7 @@ class ImageReader implements ReplyReader {
     if (message.type === 'ar_delta') {
       this.total.read(message);
       const delta = asText(message.delta) ?? '';
-      this.#text.push(delta);
+      this.#text.append(delta);
       const kind = delta === '' ? eventKinds.empty : eventKinds.text;
       this.events.append(timeMs, kind, null, Buffer.byteLength(delta), null, 0);
     } else if (message.type === 'image') this.#imageMessage(message, timeMs);

@@ -43,7 +43,7 @@ export class MeasuredRun {
   readonly interrupts: Interrupts;
   readonly #plan: {
     readonly requests: PackedRequests;
-    readonly probe: PlannedRequest;
+    readonly probe: PlannedRequest | null;
     readonly tokenizer: Tokenizer | null;
   };
   readonly #options: BenchServeOptions;
@@ -54,7 +54,7 @@ export class MeasuredRun {
   constructor(
     plan: {
       readonly requests: PackedRequests;
-      readonly probe: PlannedRequest;
+      readonly probe: PlannedRequest | null;
       readonly tokenizer: Tokenizer | null;
     },
     options: BenchServeOptions,

@@ -27,11 +27,11 @@ const noProbes: Probes = { inFlight: () => 0, stop: () => {}, abort: () => {}, f
  */
 export async function startProbes(
   options: BenchServeOptions,
-  probe: PlannedRequest,
+  probe: PlannedRequest | null,
   conductorOptions: ConductorOptions,
   complete: (raw: RawRecord, into: RequestRecord[]) => Promise<void>,
 ): Promise<Probes> {
-  if (options.probeRequestRate <= 0) return noProbes;
+  if (probe === null) return noProbes;
   const conductor = await Conductor.start({ ...conductorOptions, threads: 1 });
   const count = Math.min(mostProbes, Math.ceil(horizonS * options.probeRequestRate));
   const records: RequestRecord[] = [];

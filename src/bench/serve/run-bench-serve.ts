@@ -30,8 +30,8 @@ type PreparedRun = {
   readonly tokenizer: Tokenizer | null;
   readonly requests: PackedRequests;
   readonly warmups: PackedRequests;
-  /** What probes send. */
-  readonly probe: PlannedRequest;
+  /** What probes send; `null` = there are none. */
+  readonly probe: PlannedRequest | null;
 };
 
 /** The request of the probe loop: as small as a request can be. */
@@ -78,8 +78,22 @@ async function prepareRun(
   const target = runTarget(options, endpoint, servedName);
   const requests = planRequests({ endpoint, target, samples, note }, options);
   const warmups = await planWarmups(options, { endpoint, target, samples, tokenizer, io });
-  const probe = plannedRequest(endpoint.prepare(probeSample, target), probeSample);
+  const probe = options.probeRequestRate > 0 ? probeRequest(endpoint, target) : null;
   return { endpoint, target, modelId, tokenizer, requests, warmups, probe };
+}
+
+/** @throws UsageError where the endpoint can't send a probe's prompt, e.g. because it needs media */
+function probeRequest(endpoint: Endpoint, target: Target): PlannedRequest {
+  try {
+    const prepared = endpoint.prepare(probeSample, target);
+    if (prepared.unsendable !== undefined) throw new UsageError(prepared.unsendable);
+    return plannedRequest(prepared, probeSample);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new UsageError(
+      `--probe-request-rate: --backend ${endpoint.name} can't send the prompt of a probe. ${error.message}`,
+    );
+  }
 }
 
 async function chooseModel(
