@@ -34,7 +34,7 @@ export const hunyuanImage3 = pipeline({
       defaultMaxTokens: 8192,
       handOffBytesPerUnit: 8192,
       laws: {
-        ttft: { baseMs: 85, perInputTokenMs: 0.225, sd: 0.03 },
+        ttft: { baseMs: 88, perInputTokenMs: 0.245, sd: 0.008 },
         step: stepLaw(49.2, { sd: 0.025, outlierP: 0.01, outlierScale: 0.1 }),
         batchSlope: growth(0.04, 0.2),
         length: [417, 2047, 215],

@@ -14,6 +14,7 @@ import { CfgCompanions } from './cfg-companions.ts';
 import type { Edge } from './connector.ts';
 import type { PipelineRequest, PipelineRuntime, ReplySink } from './pipeline-runtime.ts';
 import { type HandOff, isFailure, planStages, receivesChunks, type StageProgress } from './stage-progress.ts';
+import { rounded } from './stage-recorder.ts';
 
 export type { PipelineRequest, PipelineRuntime, ReplySink } from './pipeline-runtime.ts';
 
@@ -107,10 +108,10 @@ export class PipelineRun {
       if (stage.stageId === 0) durations.preprocess_ms = recorder.preprocessMs;
       if (recorder.generationMs !== null) durations[`stage_${stage.stageId}_gen_ms`] = recorder.generationMs;
       for (const { consumer, spentMs } of handOffs) {
-        if (consumer.executionType === 'DIFFUSION') durations.ar2diffusion_ms = spentMs;
+        if (consumer.executionType === 'DIFFUSION') durations.ar2diffusion_ms = rounded(spentMs);
       }
       if (recorder.diffusion === null) continue;
-      durations.queue_wait_ms = recorder.diffusion.queueWaitMs;
+      durations.queue_wait_ms = rounded(recorder.diffusion.queueWaitMs);
       Object.assign(durations, recorder.diffusion.profileS);
     }
     return durations;

@@ -5,7 +5,7 @@ import type { StageOutput } from '../engine/stage-engine.ts';
 import type { StageDefinition } from './pipeline-definition.ts';
 
 /** ms with µs resolution: enough for any reader, and half the digits of a double. */
-function rounded(ms: number): number {
+export function rounded(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }
 
@@ -95,7 +95,7 @@ export class StageRecorder {
 
   /** Submit until finish, ms; `null` while the stage is at work. */
   get generationMs(): number | null {
-    return this.#finishedMs === null ? null : this.#finishedMs - this.#submittedMs;
+    return this.#finishedMs === null ? null : rounded(this.#finishedMs - this.#submittedMs);
   }
 
   #denoiseStepMs(): number {
