@@ -1,12 +1,12 @@
-import { Conductor, type ConductorOptions } from '../../drive/conductor.ts';
+import { Conductor, type ConductorOptions, type RunningPhase } from '../../drive/conductor.ts';
 import type { RawRecord } from '../../drive/messages.ts';
 import { type PlannedRequest, packRequests } from '../../drive/request-table.ts';
 import type { RequestRecord } from '../../records/request-record.ts';
 import type { BenchServeOptions } from './options.ts';
 
-/** Longest run that probes are scheduled for, s, and most of them. */
-const horizonS = 6 * 3600;
-const mostProbes = 200_000;
+/** Probes are scheduled for this long in one go, s, and at most so many; then the schedule starts anew. */
+const roundS = 3600;
+const roundProbes = 100_000;
 
 export type Probes = {
   /** Probes under way. */
@@ -33,24 +33,51 @@ export async function startProbes(
 ): Promise<Probes> {
   if (probe === null) return noProbes;
   const conductor = await Conductor.start({ ...conductorOptions, threads: 1 });
-  const count = Math.min(mostProbes, Math.ceil(horizonS * options.probeRequestRate));
+  const rate = options.probeRequestRate;
+  const count = Math.min(roundProbes, Math.ceil(roundS * rate));
+  const requests = packRequests(Array.from({ length: count }, () => probe));
+  const dueMs = Float64Array.from({ length: count }, (_, index) => (index / rate) * 1000);
   const records: RequestRecord[] = [];
   const pending: Promise<void>[] = [];
-  const phase = await conductor.begin({
-    role: 'probe',
-    requests: packRequests(Array.from({ length: count }, () => probe)),
-    dueMs: Float64Array.from({ length: count }, (_, index) => (index / options.probeRequestRate) * 1000),
-    maxConcurrency: null,
-    timeoutMs: options.requestTimeoutS * 1000,
-    onRecord: (raw) => pending.push(complete(raw, records)),
-  });
+  let rounds = 0;
+  const begin = (): Promise<RunningPhase> => {
+    const before = rounds * count;
+    rounds += 1;
+    return conductor.begin({
+      role: 'probe',
+      requests,
+      dueMs,
+      maxConcurrency: null,
+      timeoutMs: options.requestTimeoutS * 1000,
+      onRecord: ({ record, encodedAudio }) =>
+        pending.push(
+          complete({ record: { ...record, index: before + record.index }, encodedAudio }, records),
+        ),
+    });
+  };
+  let stopped = false;
+  let phase = await begin();
+  const stop = (): void => {
+    stopped = true;
+    phase.stop();
+  };
+  const ended = (async () => {
+    await phase.done;
+    while (!stopped) {
+      phase = await begin();
+      if (stopped) phase.stop();
+      await phase.done;
+    }
+  })();
+  // Whoever finishes hears of it; until then it must not count as unhandled.
+  ended.catch(() => {});
   return {
     inFlight: () => phase.state().inFlight,
-    stop: () => phase.stop(),
+    stop,
     abort: () => conductor.abort(),
     finish: async () => {
-      phase.stop();
-      await phase.done;
+      stop();
+      await ended;
       await Promise.all(pending);
       await conductor.close();
       return records;
