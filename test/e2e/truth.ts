@@ -31,3 +31,21 @@ export function truthOf(truth: Map<string, TruthEvent[]>, requestId: string): Tr
     `the truth log does not know ${requestId}; it has ${[...truth.keys()].slice(0, 5).join(', ')}…`,
   );
 }
+
+/** Most requests that the server had before it at one moment. */
+export function mostOpen(truth: Map<string, TruthEvent[]>): number {
+  const changes: [number, number][] = [];
+  for (const events of truth.values()) {
+    const begin = events.find(({ event }) => event === 'accepted');
+    const end = events.findLast(({ event }) => event === 'done');
+    if (begin && end) changes.push([begin.t, 1], [end.t, -1]);
+  }
+  changes.sort(([a, up], [b, down]) => a - b || up - down);
+  let open = 0;
+  let most = 0;
+  for (const [, change] of changes) {
+    open += change;
+    most = Math.max(most, open);
+  }
+  return most;
+}
