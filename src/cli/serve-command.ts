@@ -57,6 +57,10 @@ function serveOptions(flags: FlagValues<typeof serveFlags>, positionals: readonl
       'data-parallel-size': flags['data-parallel-size'],
       'limit-mm-per-prompt': flags['limit-mm-per-prompt'],
     },
+    apiKeys: flags['api-key'] ?? [],
+    allowedLocalMediaPath: flags['allowed-local-media-path'],
+    maxBodyMb: flags['max-body-mb'],
+    faults: flags.fault ?? [],
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { diffusionShape } from './diffusion.ts';
 import { finishReasons, samplingShape, stageSamplingSchema, streamOptionsSchema } from './sampling.ts';
 import { replyMetricsSchema } from './stage-metrics.ts';
 import { usageSchema } from './usage.ts';
@@ -33,7 +34,22 @@ export const chatExtensionShape = {
   return_stage_metrics: z.union([z.boolean(), z.number(), z.string()]).nullish(),
   /** Codec frames in the first audio chunk. */
   initial_codec_chunk_frames: z.number().int().min(1).nullish(),
+  /** Of images that the chat asks for. */
+  size: z.string().nullish(),
+  width: z.number().int().min(1).nullish(),
+  height: z.number().int().min(1).nullish(),
+  num_outputs_per_prompt: z.number().int().min(1).max(10).nullish(),
+  cfg_scale: z.number().min(0).max(20).nullish(),
+  negative_prompt: diffusionShape.negative_prompt,
+  num_inference_steps: diffusionShape.num_inference_steps,
+  guidance_scale: diffusionShape.guidance_scale,
+  true_cfg_scale: diffusionShape.true_cfg_scale,
 };
+
+const toolSchema = z.looseObject({
+  type: z.string(),
+  function: z.looseObject({ name: z.string().min(1) }).optional(),
+});
 
 /** `POST /v1/chat/completions`; fields that are not listed are accepted and left unread. */
 export const chatRequestSchema = z.looseObject({
@@ -44,6 +60,8 @@ export const chatRequestSchema = z.looseObject({
   /** Wins over `max_tokens`. */
   max_completion_tokens: z.number().int().min(1).nullish(),
   n: z.number().int().min(1).nullish(),
+  /** Taken; simulated models call none. */
+  tools: z.array(toolSchema).nullish(),
   stream: z.boolean().nullish(),
   stream_options: streamOptionsSchema.nullish(),
 });

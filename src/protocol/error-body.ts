@@ -15,7 +15,11 @@ export type ErrorBody = z.infer<typeof errorBodySchema>;
 /** `type` of an error body, by what went wrong. */
 export type ErrorType =
   | 'BadRequestError'
+  | 'AuthenticationError'
+  | 'PermissionDeniedError'
   | 'NotFoundError'
+  | 'ConflictError'
+  | 'RateLimitError'
   | 'InternalServerError'
   | 'ServiceUnavailableError';
 

@@ -28,6 +28,14 @@ export type ServeOptions = {
   readonly platform: string | null;
   /** Explicit engine flags by name without dashes; those that mean something here act on every stage. */
   readonly engineFlags: Readonly<Record<string, unknown>>;
+  /** Keys of which every request under /v1 must name one; empty = none is needed. */
+  readonly apiKeys: readonly string[];
+  /** Folder from which requests may name files; `null` = none. */
+  readonly allowedLocalMediaPath: string | null;
+  /** Largest request body, MiB; `null` = 512, which is the most. */
+  readonly maxBodyMb: number | null;
+  /** What goes wrong on purpose, e.g. `reset:5@rate=0.1`. */
+  readonly faults: readonly string[];
 };
 
 /** The options of a server of which only the model is named. */
@@ -44,4 +52,8 @@ export const serveDefaults = {
   deployConfig: null,
   platform: null,
   engineFlags: {},
+  apiKeys: [],
+  allowedLocalMediaPath: null,
+  maxBodyMb: null,
+  faults: [],
 } as const satisfies Omit<ServeOptions, 'model'>;

@@ -5,9 +5,11 @@ import { carriedTokenizer } from '../tokens/carried-tokenizer.ts';
 import type { ApiContext } from './api/api-context.ts';
 import { httpApp } from './api/http-app.ts';
 import { type Scheduler, timerScheduler } from './engine/scheduler.ts';
+import { ServerMetrics } from './metrics/server-metrics.ts';
 import { deployPipeline } from './model/deploy-pipeline.ts';
 import { createOrchestrator } from './pipeline/create-runtime.ts';
 import type { OrchestratorStats } from './pipeline/orchestrator.ts';
+import { faultsOf, limitsOf, localMediaRoot } from './serve-context.ts';
 import type { ServeOptions } from './serve-options.ts';
 import { fileTruthLog, noTruthLog } from './truth-log.ts';
 
@@ -63,6 +65,9 @@ export async function startServer(options: ServeOptions, parts: ServerParts = {}
     asyncChunk: options.asyncChunk,
     stageOverrides: options.stageOverrides,
   });
+  const mediaRoot = localMediaRoot(options.allowedLocalMediaPath);
+  const limits = limitsOf(options);
+  const faults = faultsOf(options);
   const countTokens = parts.countTokens ?? (await carriedCounter());
   const scheduler = parts.scheduler ?? timerScheduler(nowMs, (error) => console.error(error));
   const truthLog = options.truthLog === null ? noTruthLog : fileTruthLog(options.truthLog);
@@ -76,6 +81,16 @@ export async function startServer(options: ServeOptions, parts: ServerParts = {}
     startedS: Math.floor(Date.now() / 1000),
     countTokens,
     truthLog,
+    metrics: new ServerMetrics({
+      modelName: servedModelName,
+      enabled: options.logStats,
+      stats: () => orchestrator.stats(),
+      nowMs,
+    }),
+    limits,
+    apiKeys: options.apiKeys,
+    localMediaRoot: mediaRoot,
+    faults,
     logLine: options.logStats ? (parts.logLine ?? ((line) => console.error(line))) : null,
   };
   const app = httpApp(context);

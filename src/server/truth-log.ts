@@ -9,6 +9,8 @@ export type TruthEvent =
   | 'role'
   | 'text'
   | 'audio'
+  | 'image'
+  | 'video'
   | 'finish'
   | 'usage'
   | 'done'
@@ -23,6 +25,9 @@ export type TruthCounts = {
   readonly bytes?: number;
   /** PCM samples per channel in it. */
   readonly samples?: number;
+  readonly images?: number;
+  /** Frames of video in it. */
+  readonly frames?: number;
   /** When it happened, ms on the process's clock, for what is noted afterwards; absent = this moment. */
   readonly atMs?: number;
 };
@@ -91,6 +96,8 @@ export function fileTruthLog(path: string): TruthLog {
             if (counts.tokens !== undefined) line += `,"tokens":${counts.tokens}`;
             if (counts.bytes !== undefined) line += `,"bytes":${counts.bytes}`;
             if (counts.samples !== undefined) line += `,"samples":${counts.samples}`;
+            if (counts.images !== undefined) line += `,"images":${counts.images}`;
+            if (counts.frames !== undefined) line += `,"frames":${counts.frames}`;
           }
           buffered += `${line}}\n`;
           if (buffered.length >= flushChars) flush();

@@ -1,9 +1,8 @@
+import { type AudioFormat, audioFormats, encodeAudio } from '../../media/encode-audio.ts';
 import { encodeWav } from '../../media/wav-encode.ts';
 import type { PcmAudio } from '../engine/stage-engine.ts';
+import type { RequestFault } from '../faults/request-fault.ts';
 import { RequestError } from './request-error.ts';
-
-export const audioFormats = ['wav', 'pcm'] as const;
-export type AudioFormat = (typeof audioFormats)[number];
 
 /**
  * The format of `audio.format`; `null` or absent = wav.
@@ -16,28 +15,58 @@ export function audioFormatOf(name: string | null | undefined): AudioFormat {
   if (found !== undefined) return found;
   throw new RequestError(
     400,
-    `audio.format "${name}" is not supported by this server; supported at present: wav, pcm (also as pcm16).`,
+    `audio.format "${name}" is not supported; supported: ${audioFormats.join(', ')} (pcm also as pcm16).`,
     'audio.format',
   );
 }
 
-/** Base64 of a complete file (wav) or of bare samples (pcm). */
-export function encodeAudio(audio: PcmAudio, format: AudioFormat): string {
-  if (format === 'pcm') return audio.pcm.toString('base64');
-  return encodeWav(audio.pcm, { sampleRateHz: audio.sampleRateHz, channels: 1 }).toString('base64');
+/** The rate that audio is said to have: its own, unless a fault says otherwise. */
+export function shownRateHz(sampleRateHz: number, fault: RequestFault | null): number {
+  return fault?.kind === 'wrong-rate' ? fault.sampleRateHz : sampleRateHz;
 }
 
-const kept: Record<AudioFormat, WeakMap<Buffer, string>> = { wav: new WeakMap(), pcm: new WeakMap() };
+/** Base64 of a complete file, or of bare samples (pcm). */
+export async function encodeAudioText({ pcm, sampleRateHz }: PcmAudio, format: AudioFormat): Promise<string> {
+  const file = await encodeAudio(pcm, { sampleRateHz, channels: 1 }, format);
+  return file.toString('base64');
+}
+
+/** Formats that are made at once. */
+export type PlainFormat = 'wav' | 'pcm';
+
+function encodePlain({ pcm, sampleRateHz }: PcmAudio, format: PlainFormat): string {
+  if (format === 'pcm') return pcm.toString('base64');
+  return encodeWav(pcm, { sampleRateHz, channels: 1 }).toString('base64');
+}
+
+const kept: Record<PlainFormat, WeakMap<Buffer, string>> = { wav: new WeakMap(), pcm: new WeakMap() };
 
 /**
- * As {@link encodeAudio}, and kept as long as its samples live: simulated chunks of one length share them, so that
- * hundreds of streams of speech cost no more than their writes.
+ * Base64 of a complete WAV file or of bare samples, kept as long as its samples live: simulated chunks of one length
+ * share them, so that hundreds of streams of speech cost no more than their writes.
  */
-export function encodeSharedAudio(audio: PcmAudio, format: AudioFormat): string {
+export function encodeSharedAudio(audio: PcmAudio, format: PlainFormat): string {
   let text = kept[format].get(audio.pcm);
   if (text === undefined) {
-    text = encodeAudio(audio, format);
+    text = encodePlain(audio, format);
     kept[format].set(audio.pcm, text);
+  }
+  return text;
+}
+
+const keptCompressed = new WeakMap<Buffer, Map<AudioFormat, Promise<string>>>();
+
+/** The same for formats that take time to make. */
+export function encodeSharedCompressed(audio: PcmAudio, format: AudioFormat): Promise<string> {
+  let byFormat = keptCompressed.get(audio.pcm);
+  if (byFormat === undefined) {
+    byFormat = new Map();
+    keptCompressed.set(audio.pcm, byFormat);
+  }
+  let text = byFormat.get(format);
+  if (text === undefined) {
+    text = encodeAudioText(audio, format);
+    byFormat.set(format, text);
   }
   return text;
 }

@@ -1,6 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ChatChunk, chatResponseSchema } from '../../protocol/chat-completions.ts';
-import { chunksOf, countWords, eventsOf, post, readWav, type TestServer, testServer } from './wire.suite.ts';
+import {
+  chunksOf,
+  countWords,
+  eventsOf,
+  onePixelPng,
+  post,
+  readWav,
+  shortWav,
+  type TestServer,
+  testServer,
+} from './wire.suite.ts';
 
 let server: TestServer;
 const messages = [{ role: 'user', content: 'one two three' }];
@@ -323,8 +333,8 @@ describe('prompts', () => {
   });
 
   test('take media parts, of which each counts the same', async () => {
-    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
-    const audio = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } };
+    const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${onePixelPng}` } };
+    const audio = { type: 'input_audio', input_audio: { data: shortWav, format: 'wav' } };
     expect(await tokensOf([image, { type: 'text', text: 'a' }, audio])).toBe(1 + 2 * 256 + 12);
   });
 });

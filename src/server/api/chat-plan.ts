@@ -1,89 +1,61 @@
-import { type ChatMessage, type ChatRequest, chatRequestSchema } from '../../protocol/chat-completions.ts';
-import type { StageParams } from '../engine/stage-engine.ts';
-import {
-  type FinalOutputType,
-  type PipelineDefinition,
-  pipelineModalities,
-} from '../pipeline/pipeline-definition.ts';
+import type { AudioFormat } from '../../media/encode-audio.ts';
+import { type ChatRequest, chatRequestSchema } from '../../protocol/chat-completions.ts';
+import { type FinalOutputType, pipelineModalities } from '../pipeline/pipeline-definition.ts';
 import type { ApiContext } from './api-context.ts';
-import { type AudioFormat, audioFormatOf } from './audio-encoding.ts';
-import { countPromptTokens } from './prompt-tokens.ts';
-import { checkContext, checkModel, checkSingleChoice, isTruthy, parseBody } from './request-body.ts';
+import { audioFormatOf } from './audio-encoding.ts';
+import { readChatPrompt } from './chat-prompt.ts';
+import { chatImageTask } from './chat-task.ts';
+import { stageIdsGiving } from './model-routes.ts';
+import type { RunRequest } from './reply-life.ts';
+import { checkContext, checkModel, isTruthy, parseBody } from './request-body.ts';
 import { RequestError } from './request-error.ts';
 import { paramsOfStages } from './stage-params.ts';
 
 /** What a chat request comes down to. */
 export type ChatPlan = {
+  readonly model: string | null;
   /** In stage order. */
   readonly modalities: readonly FinalOutputType[];
   readonly audioFormat: AudioFormat;
   readonly promptTokens: number;
-  readonly params: readonly StageParams[];
+  /** Of each choice. */
+  readonly run: RunRequest;
+  readonly choices: number;
   readonly stream: boolean;
   /** A last chunk with usage. */
   readonly includeUsage: boolean;
   /** Usage on every chunk. */
   readonly continuousUsage: boolean;
   readonly returnStageMetrics: boolean;
-  readonly initialChunkFrames: number | null;
 };
 
-function wantedModalities(pipeline: PipelineDefinition, wanted: readonly string[] | null): FinalOutputType[] {
-  const supported = pipelineModalities(pipeline);
+/** Kinds of output that a chat can carry. */
+const chatOutputs: readonly FinalOutputType[] = ['text', 'audio', 'image'];
+/** Most choices of one request. */
+const mostChoices = 128;
+
+function wantedModalities({ pipeline }: ApiContext, wanted: readonly string[] | null): FinalOutputType[] {
+  const supported = pipelineModalities(pipeline).filter((modality) => chatOutputs.includes(modality));
   if (wanted === null) return supported;
-  const unsupported = wanted.filter((name) => !supported.some((modality) => modality === name));
-  if (unsupported.length > 0)
+  const onlyDraws = pipeline.stages.length === 1 && supported.includes('image');
+  const allowed = onlyDraws ? ['text', ...supported] : supported;
+  const unsupported = wanted.filter((name) => !allowed.some((modality) => modality === name));
+  const asked = supported.filter((modality) => wanted.includes(modality));
+  if (unsupported.length > 0 || asked.length === 0)
     throw new RequestError(
       400,
-      `Unsupported modalities: ${unsupported.join(', ')}. Supported by this model: ${supported.join(', ')}.`,
+      `Unsupported modalities: ${(unsupported.length > 0 ? unsupported : wanted).join(', ')}. ` +
+        `Supported by this model: ${supported.join(', ')}.`,
       'modalities',
     );
-  return supported.filter((modality) => wanted.includes(modality));
+  return asked;
 }
 
-/** A file of the server's own must not be read at a client's word. */
-function checkMediaUrl(url: string, param: string): void {
-  if (/^(data:|https?:)/i.test(url)) return;
-  throw new RequestError(
-    400,
-    `${param} must be a data:, http: or https: URL; this server reads no local files.`,
-    param,
-  );
-}
-
-async function tokensOfMessage(message: ChatMessage, context: ApiContext, place: string): Promise<number> {
-  const { content } = message;
-  if (content === null || content === undefined) return 0;
-  if (typeof content === 'string') return countPromptTokens(content, context.countTokens);
-  let tokens = 0;
-  for (const [index, part] of content.entries()) {
-    const param = `${place}.content.${index}`;
-    if (part.type === 'text') {
-      tokens += await countPromptTokens(part.text, context.countTokens);
-      continue;
-    }
-    if (context.pipeline.mediaPartTokens === null)
-      throw new RequestError(400, `This model takes text only; ${part.type} is not supported.`, param);
-    if (part.type === 'image_url') checkMediaUrl(part.image_url.url, `${param}.image_url.url`);
-    if (part.type === 'audio_url') checkMediaUrl(part.audio_url.url, `${param}.audio_url.url`);
-    if (part.type === 'video_url') checkMediaUrl(part.video_url.url, `${param}.video_url.url`);
-    tokens += context.pipeline.mediaPartTokens;
-  }
-  return tokens;
-}
-
-/** Tokens of the rendered prompt. */
-async function countPrompt(messages: readonly ChatMessage[], context: ApiContext): Promise<number> {
-  const { perMessage, generationPrompt } = context.pipeline.chatTemplateTokens;
-  let tokens = generationPrompt;
-  for (const [index, message] of messages.entries()) {
-    tokens += perMessage + (await tokensOfMessage(message, context, `messages.${index}`));
-  }
-  return tokens;
-}
-
-function limitOf(request: ChatRequest): number | null {
-  return request.max_completion_tokens ?? request.max_tokens ?? null;
+function choicesOf({ n }: ChatRequest): number {
+  const choices = n ?? 1;
+  if (choices > mostChoices)
+    throw new RequestError(400, `n must be at most ${mostChoices}, got ${choices}.`, 'n');
+  return choices;
 }
 
 /**
@@ -92,26 +64,37 @@ function limitOf(request: ChatRequest): number | null {
  */
 export async function planChat(body: unknown, context: ApiContext): Promise<ChatPlan> {
   const request = parseBody(chatRequestSchema, body);
-  checkModel(request.model, context.servedModelName);
-  checkSingleChoice('n', request.n);
-  const modalities = wantedModalities(context.pipeline, request.modalities ?? null);
+  checkModel(request.model, context);
+  const choices = choicesOf(request);
+  const modalities = wantedModalities(context, request.modalities ?? null);
   const audioFormat = audioFormatOf(request.audio?.format);
-  const sampling = { ...request, max_tokens: limitOf(request) };
+  const maxTokensAsked = request.max_completion_tokens ?? request.max_tokens ?? null;
+  const sampling = { ...request, max_tokens: maxTokensAsked };
   const params = paramsOfStages(context.pipeline, sampling, request.sampling_params_list ?? null);
-  const promptTokens = await countPrompt(request.messages, context);
+  const prompt = await readChatPrompt(request.messages, context);
   const comprehension = context.pipeline.stages.find((stage) => stage.isComprehension);
   const maxTokens = params[comprehension?.stageId ?? 0]?.maxTokens ?? null;
-  checkContext(promptTokens, maxTokens, context.pipeline.maxModelLen);
+  checkContext(prompt.tokens, maxTokens, context.pipeline.maxModelLen);
   const includeUsage = request.stream_options?.include_usage ?? false;
+  const returnStageMetrics = isTruthy(request.return_stage_metrics);
   return {
+    model: request.model ?? null,
     modalities,
     audioFormat,
-    promptTokens,
-    params,
+    promptTokens: prompt.tokens,
+    run: {
+      promptTokens: prompt.tokens,
+      finalStageIds: stageIdsGiving(context, ...modalities),
+      params,
+      initialChunkFrames: request.initial_codec_chunk_frames ?? null,
+      keepGaps: returnStageMetrics,
+      ...(modalities.includes('image') ? { task: chatImageTask(request, prompt, context) } : {}),
+      source: { route: '/v1/chat/completions', body: request },
+    },
+    choices,
     stream: request.stream ?? false,
     includeUsage,
     continuousUsage: includeUsage && (request.stream_options?.continuous_usage_stats ?? false),
-    returnStageMetrics: isTruthy(request.return_stage_metrics),
-    initialChunkFrames: request.initial_codec_chunk_frames ?? null,
+    returnStageMetrics,
   };
 }

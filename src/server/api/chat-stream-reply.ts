@@ -1,127 +1,211 @@
-import type { StageFailure, StageOutput } from '../engine/stage-engine.ts';
+import type { StageFailure, StageOutput, StageProgress } from '../engine/stage-engine.ts';
 import type { StageDefinition } from '../pipeline/pipeline-definition.ts';
-import type { ReplySink } from '../pipeline/pipeline-run.ts';
+import type { PipelineRun } from '../pipeline/pipeline-run.ts';
+import type { ReplySink } from '../pipeline/pipeline-runtime.ts';
 import { asciiJson, asciiJsonText } from './ascii-json.ts';
-import { encodeSharedAudio } from './audio-encoding.ts';
+import { encodeSharedAudio, encodeSharedCompressed, shownRateHz } from './audio-encoding.ts';
+import { chatImageFiles, imageContent } from './chat-images.ts';
 import type { ChatPlan } from './chat-plan.ts';
-import type { EventStream } from './event-stream.ts';
+import { EventStream } from './event-stream.ts';
 import type { ReplyIdentity } from './reply-identity.ts';
+import type { ReplyLife } from './reply-life.ts';
 import { RequestError } from './request-error.ts';
-import { finalMetrics, outputMetrics, type RunProgress } from './run-progress.ts';
+import { finalMetrics, outputMetrics } from './run-progress.ts';
 
 /** Streams a chat reply. Chunks are put together from texts made once per request: no object is serialised. */
-export class ChatStreamReply implements ReplySink {
-  readonly #plan: ChatPlan;
-  readonly #stream: EventStream;
-  readonly #run: () => RunProgress;
-  readonly #onEnd: () => void;
+export class ChatStreamReply {
+  readonly plan: ChatPlan;
+  readonly life: ReplyLife;
+  readonly stream: EventStream;
   /** From the event's start to the list of choices. */
-  readonly #head: string;
-  readonly #audioUsage: string;
-  #roleSent = false;
-  #finishSent = false;
+  readonly head: string;
+  readonly #runs: (() => PipelineRun)[] = [];
+  #choicesLeft: number;
+  #failed = false;
 
-  /** @param run the run behind the reply, which exists by the time of its first output */
-  constructor(
-    identity: ReplyIdentity,
-    plan: ChatPlan,
-    stream: EventStream,
-    run: () => RunProgress,
-    onEnd: () => void,
-  ) {
-    this.#plan = plan;
-    this.#stream = stream;
-    this.#run = run;
-    this.#onEnd = onEnd;
+  constructor(identity: ReplyIdentity, plan: ChatPlan, life: ReplyLife) {
+    this.plan = plan;
+    this.life = life;
+    this.stream = new EventStream(life);
+    this.#choicesLeft = plan.choices;
     const { id, createdS, model } = identity;
-    this.#head =
+    this.head =
       `{"id":${asciiJson(id)},"object":"chat.completion.chunk","created":${createdS},` +
       `"model":${asciiJson(model)},"choices":[`;
-    this.#audioUsage = `"usage":${this.#usage(0)},`;
   }
 
-  onOutput(stage: StageDefinition, output: StageOutput, requestFinished: boolean): void {
-    if (stage.finalOutputType === 'text') this.#sendText(stage, output, requestFinished);
-    else this.#sendAudio(stage, output, requestFinished);
-    if (requestFinished) this.#finish(stage);
+  /** Where the outputs of a choice's run go. */
+  choice(index: number, run: () => PipelineRun): ReplySink {
+    this.#runs.push(run);
+    return new ChoiceStream(this, index, run);
   }
 
-  onFailure({ message, status }: StageFailure): void {
-    this.#stream.send('error', asciiJson(new RequestError(status, message).body()));
-    this.#stream.end();
-    this.#onEnd();
-  }
-
-  #sendText(stage: StageDefinition, output: StageOutput, requestFinished: boolean): void {
-    if (!this.#roleSent) this.#sendRole();
-    const usage = this.#plan.continuousUsage ? `"usage":${this.#usage(this.#run().completionTokens())},` : '';
-    const end = output.finishReason === null ? '' : `,"stop_reason":${asciiJson(output.stopReason)}`;
-    const payload =
-      `${this.#head}{"index":0,"delta":{"content":"${asciiJsonText(output.text ?? '')}"},"logprobs":null,` +
-      `"finish_reason":${this.#finishReason(output, requestFinished)}${end}}],${usage}"modality":"text"` +
-      `${this.#metrics(stage, output, requestFinished)}}`;
-    this.#stream.send('text', payload, { tokens: output.units });
-  }
-
-  #sendRole(): void {
-    this.#roleSent = true;
-    const usage = this.#plan.continuousUsage ? `"usage":${this.#usage(0)},` : '';
-    this.#stream.send(
-      'role',
-      `${this.#head}{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}],` +
-        `${usage}"modality":"text"}`,
-    );
-  }
-
-  #sendAudio(stage: StageDefinition, output: StageOutput, requestFinished: boolean): void {
-    const { audio } = output;
-    const samples = audio?.samples ?? 0;
-    const format = this.#plan.audioFormat;
-    const content = audio === null || samples === 0 ? '' : encodeSharedAudio(audio, format);
-    const facts =
-      audio === null
-        ? ''
-        : `,"audio_metadata":{"format":"${format}","sample_rate_hz":${audio.sampleRateHz},"frame_count":${samples},"channels":1}`;
-    const payload =
-      `${this.#head}{"index":0,"delta":{"role":"assistant","content":"${content}"},"logprobs":null,` +
-      `"finish_reason":${this.#finishReason(output, requestFinished)}${facts}}],${this.#audioUsage}` +
-      `"modality":"audio"${this.#metrics(stage, output, requestFinished)}}`;
-    this.#stream.send('audio', payload, { samples });
-  }
-
-  /** One chunk of a reply carries the reason, the last one of the modality that ends last. */
-  #finishReason(output: StageOutput, requestFinished: boolean): string {
-    if (!requestFinished || output.finishReason === null) return 'null';
-    this.#finishSent = true;
-    return `"${output.finishReason}"`;
-  }
-
-  #finish(lastStage: StageDefinition): void {
-    if (!this.#finishSent)
-      this.#stream.send('finish', `${this.#head}{"index":0,"delta":{},"finish_reason":"stop"}]}`);
-    if (this.#plan.includeUsage) {
-      const run = this.#run();
-      const metrics = this.#plan.returnStageMetrics
-        ? `,"metrics":${asciiJson(finalMetrics(lastStage, run.allSnapshots(), run, this.#plan.promptTokens))}`
-        : '';
-      this.#stream.send('usage', `${this.#head}],"usage":${this.#usage(run.completionTokens())}${metrics}}`);
-    }
-    this.#stream.end();
-    this.#onEnd();
-  }
-
-  #usage(completionTokens: number): string {
-    const { promptTokens } = this.#plan;
+  usage(completionTokens: number): string {
+    const { promptTokens } = this.plan;
     return (
       `{"prompt_tokens":${promptTokens},"total_tokens":${promptTokens + completionTokens},` +
       `"completion_tokens":${completionTokens}}`
     );
   }
 
-  #metrics(stage: StageDefinition, output: StageOutput, requestFinished: boolean): string {
-    if (!this.#plan.returnStageMetrics) return '';
+  /** Text of the choices so far. */
+  completionTokens(): number {
+    return this.#runs.reduce((sum, run) => sum + run().completionTokens(), 0);
+  }
+
+  /** A choice is complete; with the last of them the reply is. */
+  choiceEnded(lastStage: StageDefinition, run: PipelineRun): void {
+    this.#choicesLeft -= 1;
+    if (this.#choicesLeft > 0 || this.#failed) return;
+    if (this.plan.includeUsage) {
+      const metrics = this.plan.returnStageMetrics
+        ? `,"metrics":${asciiJson(finalMetrics(lastStage, run.allSnapshots(), run, this.plan.promptTokens))}`
+        : '';
+      this.stream.send('usage', `${this.head}],"usage":${this.usage(this.completionTokens())}${metrics}}`);
+    }
+    this.stream.end();
+  }
+
+  /** One choice failed, and with it the reply. */
+  failed({ message, status }: StageFailure): void {
+    if (this.#failed) return;
+    this.#failed = true;
+    this.life.abort();
+    this.stream.send('error', asciiJson(new RequestError(status, message).body()));
+    this.stream.end();
+  }
+}
+
+/** Streams one choice. */
+class ChoiceStream implements ReplySink {
+  readonly #reply: ChatStreamReply;
+  readonly #run: () => PipelineRun;
+  /** As that of the reply, with the choice begun. */
+  readonly #head: string;
+  readonly #audioUsage: string;
+  readonly #drawing = chatImageFiles();
+  #roleSent = false;
+  #finishSent = false;
+  /** What is being encoded, with everything that must wait for it; `null` = nothing is. */
+  #encoding: Promise<void> | null = null;
+
+  constructor(reply: ChatStreamReply, index: number, run: () => PipelineRun) {
+    this.#reply = reply;
+    this.#run = run;
+    this.#head = `${reply.head}{"index":${index},`;
+    this.#audioUsage = `"usage":${reply.usage(0)},`;
+  }
+
+  onOutput(stage: StageDefinition, output: StageOutput, requestFinished: boolean): void {
+    const run = this.#run();
+    if (stage.finalOutputType === 'text') this.#sendText(stage, output, requestFinished, run);
+    else if (stage.finalOutputType === 'image') this.#sendImages(stage, output, requestFinished, run);
+    else this.#sendAudio(stage, output, requestFinished, run);
+    if (requestFinished) this.#after(() => this.#finish(stage, run));
+  }
+
+  onProgress(_stage: StageDefinition, { planned }: StageProgress): void {
+    this.#drawing.prepare(planned);
+  }
+
+  onFailure(failure: StageFailure): void {
+    this.#reply.failed(failure);
+  }
+
+  /** Does it now, or when what is being encoded has been sent. */
+  #after(work: () => void | Promise<void>): void {
+    if (this.#encoding === null) {
+      const pending = work();
+      if (pending === undefined) return;
+      this.#encoding = pending;
+    } else this.#encoding = this.#encoding.then(work);
+    this.#encoding.catch((error: unknown) => {
+      console.error(error);
+      this.#reply.failed({ message: 'The output could not be encoded.', status: 500 });
+    });
+  }
+
+  #sendText(stage: StageDefinition, output: StageOutput, requestFinished: boolean, run: PipelineRun): void {
+    const { plan, stream } = this.#reply;
+    if (!this.#roleSent) this.#sendRole();
+    const usage = plan.continuousUsage ? `"usage":${this.#reply.usage(run.completionTokens())},` : '';
+    const end = output.finishReason === null ? '' : `,"stop_reason":${asciiJson(output.stopReason)}`;
+    const payload =
+      `${this.#head}"delta":{"content":"${asciiJsonText(output.text ?? '')}"},"logprobs":null,` +
+      `"finish_reason":${this.#finishReason(output, requestFinished)}${end}}],${usage}"modality":"text"` +
+      `${this.#metrics(stage, output, requestFinished, run)}}`;
+    stream.send('text', payload, { tokens: output.units });
+  }
+
+  #sendRole(): void {
+    this.#roleSent = true;
+    const { plan, stream } = this.#reply;
+    const usage = plan.continuousUsage ? `"usage":${this.#reply.usage(0)},` : '';
+    stream.send(
+      'role',
+      `${this.#head}"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}],` +
+        `${usage}"modality":"text"}`,
+    );
+  }
+
+  #sendAudio(stage: StageDefinition, output: StageOutput, requestFinished: boolean, run: PipelineRun): void {
+    const { plan, stream, life } = this.#reply;
+    const { audio } = output;
+    const samples = audio?.samples ?? 0;
+    const format = plan.audioFormat;
+    const reason = this.#finishReason(output, requestFinished);
+    const metrics = this.#metrics(stage, output, requestFinished, run);
+    const rateHz = audio === null ? 0 : shownRateHz(audio.sampleRateHz, life.fault);
+    const facts =
+      audio === null
+        ? ''
+        : `,"audio_metadata":{"format":"${format}","sample_rate_hz":${rateHz},"frame_count":${samples},"channels":1}`;
+    const send = (content: string): void =>
+      stream.send(
+        'audio',
+        `${this.#head}"delta":{"role":"assistant","content":"${content}"},"logprobs":null,` +
+          `"finish_reason":${reason}${facts}}],${this.#audioUsage}"modality":"audio"${metrics}}`,
+        { samples },
+      );
+    if (audio === null || samples === 0) this.#after(() => send(''));
+    else if (life.fault?.kind === 'wrong-rate') {
+      const wrong = { ...audio, pcm: Buffer.from(audio.pcm), sampleRateHz: rateHz };
+      this.#after(() => encodeSharedCompressed(wrong, format).then(send));
+    } else if (format === 'wav' || format === 'pcm') send(encodeSharedAudio(audio, format));
+    else this.#after(() => encodeSharedCompressed(audio, format).then(send));
+  }
+
+  #sendImages(stage: StageDefinition, output: StageOutput, requestFinished: boolean, run: PipelineRun): void {
+    const { artifact } = output;
+    if (artifact?.kind !== 'images') return;
+    const reason = this.#finishReason(output, requestFinished);
+    const metrics = this.#metrics(stage, output, requestFinished, run);
+    this.#after(async () => {
+      const content = await imageContent(this.#drawing, artifact, run);
+      const payload =
+        `${this.#head}"delta":{"role":"assistant","content":${asciiJson(content)}},"logprobs":null,` +
+        `"finish_reason":${reason}}],"modality":"image"${metrics}}`;
+      this.#reply.stream.send('image', payload, { images: content.length });
+    });
+  }
+
+  /** One chunk of a choice carries the reason, the last one of the modality that ends last. */
+  #finishReason(output: StageOutput, requestFinished: boolean): string {
+    if (!requestFinished || output.finishReason === null) return 'null';
+    this.#finishSent = true;
+    return `"${output.finishReason}"`;
+  }
+
+  #finish(lastStage: StageDefinition, run: PipelineRun): void {
+    const { stream } = this.#reply;
+    if (!this.#finishSent) stream.send('finish', `${this.#head}"delta":{},"finish_reason":"stop"}]}`);
+    this.#reply.choiceEnded(lastStage, run);
+  }
+
+  #metrics(stage: StageDefinition, output: StageOutput, requestFinished: boolean, run: PipelineRun): string {
+    const { plan } = this.#reply;
+    if (!plan.returnStageMetrics) return '';
     if (output.finishReason === null) return ',"metrics":{}';
-    const metrics = outputMetrics(stage, requestFinished, this.#run(), this.#plan.promptTokens);
-    return `,"metrics":${asciiJson(metrics)}`;
+    return `,"metrics":${asciiJson(outputMetrics(stage, requestFinished, run, plan.promptTokens))}`;
   }
 }

@@ -1,127 +1,129 @@
 import { randomBytes } from 'node:crypto';
 import type { ChatResponse } from '../../protocol/chat-completions.ts';
-import type { FinishReason } from '../../protocol/sampling.ts';
-import type { PcmAudio, StageFailure, StageOutput } from '../engine/stage-engine.ts';
-import type { StageDefinition } from '../pipeline/pipeline-definition.ts';
-import type { ReplySink } from '../pipeline/pipeline-run.ts';
-import type { AcceptedRequest } from './accepted-request.ts';
-import { encodeAudio, joinAudio } from './audio-encoding.ts';
+import { encodeAudioText, joinAudio, shownRateHz } from './audio-encoding.ts';
+import { chatImageFiles, imageContent } from './chat-images.ts';
 import type { ChatPlan } from './chat-plan.ts';
-import { sendError, sendJson } from './json-reply.ts';
+import { type CollectedRun, collectRun } from './collect-run.ts';
+import type { ImageFiles } from './image-files.ts';
+import { imageMetrics, imagesOf } from './image-reply.ts';
 import type { ReplyIdentity } from './reply-identity.ts';
+import type { ReplyLife } from './reply-life.ts';
 import { RequestError } from './request-error.ts';
-import { finalMetrics, type RunProgress } from './run-progress.ts';
+import { finalMetrics } from './run-progress.ts';
+import { sendJson } from './whole-reply.ts';
 
 type Choice = ChatResponse['choices'][number];
 
 const dayS = 24 * 60 * 60;
 
-/** Collects a chat reply and sends it whole: one choice per modality. */
-export class ChatUnaryReply implements ReplySink {
-  readonly #accepted: AcceptedRequest;
-  readonly #identity: ReplyIdentity;
-  readonly #plan: ChatPlan;
-  readonly #run: () => RunProgress;
-  readonly #onEnd: () => void;
-  readonly #sounds: PcmAudio[] = [];
-  #text = '';
-  #textTokens = 0;
-  #textEnd: StageOutput | null = null;
-  #audioEnd: FinishReason | null = null;
+function textChoice(index: number, { text, finishReason, stopReason }: CollectedRun): Choice {
+  return {
+    index,
+    message: { role: 'assistant', content: text },
+    logprobs: null,
+    finish_reason: finishReason,
+    stop_reason: stopReason,
+  };
+}
 
-  constructor(
-    accepted: AcceptedRequest,
-    identity: ReplyIdentity,
-    plan: ChatPlan,
-    run: () => RunProgress,
-    onEnd: () => void,
-  ) {
-    this.#accepted = accepted;
-    this.#identity = identity;
-    this.#plan = plan;
-    this.#run = run;
-    this.#onEnd = onEnd;
-  }
+async function audioChoice(
+  index: number,
+  { sounds }: CollectedRun,
+  plan: ChatPlan,
+  life: ReplyLife,
+): Promise<Choice> {
+  const sound = joinAudio(sounds);
+  if (sound === null) throw new RequestError(500, 'Audio was asked for, but none was produced.');
+  const sampleRateHz = shownRateHz(sound.sampleRateHz, life.fault);
+  const audio = {
+    id: `audio-${randomBytes(8).toString('hex')}`,
+    data: await encodeAudioText({ ...sound, sampleRateHz }, plan.audioFormat),
+    expires_at: life.accepted.createdS + dayS,
+    transcript: '',
+  };
+  life.accepted.truth.note('audio', { samples: sound.samples });
+  return {
+    index,
+    message: { role: 'assistant', content: null, audio },
+    logprobs: null,
+    finish_reason: 'stop',
+    stop_reason: null,
+  };
+}
 
-  onOutput(stage: StageDefinition, output: StageOutput, requestFinished: boolean): void {
-    if (stage.finalOutputType === 'text') {
-      this.#text += output.text ?? '';
-      this.#textTokens += output.units;
-      if (output.finishReason !== null) this.#textEnd = output;
-    } else {
-      if (output.audio !== null && output.audio.samples > 0) this.#sounds.push(output.audio);
-      this.#audioEnd = output.finishReason;
-    }
-    if (requestFinished) this.#send(stage);
-  }
+async function imageChoice(
+  index: number,
+  collected: CollectedRun,
+  drawing: ImageFiles,
+  life: ReplyLife,
+): Promise<Choice> {
+  const content = await imageContent(drawing, imagesOf(collected), collected.run);
+  life.accepted.truth.note('image', { images: content.length });
+  return {
+    index,
+    message: { role: 'assistant', content },
+    logprobs: null,
+    finish_reason: 'stop',
+    stop_reason: null,
+  };
+}
 
-  onFailure({ message, status }: StageFailure): void {
-    sendError(this.#accepted, new RequestError(status, message));
-    this.#onEnd();
+/** A choice per modality, all with the index of their run. */
+async function choicesOf(
+  index: number,
+  collected: CollectedRun,
+  plan: ChatPlan,
+  drawing: ImageFiles,
+  life: ReplyLife,
+): Promise<Choice[]> {
+  const choices: Choice[] = [];
+  if (plan.modalities.includes('text')) {
+    if (collected.textTokens > 0) life.accepted.truth.note('text', { tokens: collected.textTokens });
+    choices.push(textChoice(index, collected));
   }
+  if (plan.modalities.includes('audio')) choices.push(await audioChoice(index, collected, plan, life));
+  if (plan.modalities.includes('image')) choices.push(await imageChoice(index, collected, drawing, life));
+  return choices;
+}
 
-  #send(lastStage: StageDefinition): void {
-    const run = this.#run();
-    const { promptTokens, returnStageMetrics } = this.#plan;
-    const completionTokens = run.completionTokens();
-    const choices: Choice[] = [];
-    if (this.#plan.modalities.includes('text')) choices.push(this.#textChoice());
-    if (this.#plan.modalities.includes('audio')) {
-      const choice = this.#audioChoice();
-      if (choice === null) {
-        this.onFailure({ message: 'Audio was asked for, but none was produced.', status: 500 });
-        return;
-      }
-      choices.push(choice);
-    }
-    const { id, createdS, model } = this.#identity;
-    const body: ChatResponse = {
-      id,
-      object: 'chat.completion',
-      created: createdS,
-      model,
-      choices,
-      usage: {
-        prompt_tokens: promptTokens,
-        total_tokens: promptTokens + completionTokens,
-        completion_tokens: completionTokens,
-      },
-      ...(returnStageMetrics
-        ? { metrics: finalMetrics(lastStage, run.allSnapshots(), run, promptTokens) }
-        : {}),
-    };
-    if (this.#textTokens > 0) this.#accepted.truth.note('text', { tokens: this.#textTokens });
-    const samples = this.#sounds.reduce((sum, sound) => sum + sound.samples, 0);
-    if (samples > 0) this.#accepted.truth.note('audio', { samples });
-    sendJson(this.#accepted, 200, JSON.stringify(body));
-    this.#onEnd();
+/** Waits for a chat's output and sends it whole. */
+export async function sendWholeChat(identity: ReplyIdentity, plan: ChatPlan, life: ReplyLife): Promise<void> {
+  const drawings = Array.from({ length: plan.choices }, () => chatImageFiles());
+  const runs = await Promise.all(
+    drawings.map((drawing) =>
+      collectRun(life, plan.run, { onProgress: ({ planned }) => drawing.prepare(planned) }),
+    ),
+  );
+  const [first] = runs;
+  if (first === undefined) throw new Error('A chat without a choice');
+  const choices: Choice[] = [];
+  for (const [index, collected] of runs.entries()) {
+    const drawing = drawings[index] ?? chatImageFiles();
+    choices.push(...(await choicesOf(index, collected, plan, drawing, life)));
   }
+  const completionTokens = runs.reduce((sum, { run }) => sum + run.completionTokens(), 0);
+  const { promptTokens, returnStageMetrics } = plan;
+  const { id, createdS, model } = identity;
+  const body: ChatResponse = {
+    id,
+    object: 'chat.completion',
+    created: createdS,
+    model,
+    choices,
+    usage: {
+      prompt_tokens: promptTokens,
+      total_tokens: promptTokens + completionTokens,
+      completion_tokens: completionTokens,
+    },
+    ...(returnStageMetrics ? { metrics: metricsOf(first, plan) } : {}),
+  };
+  sendJson(life, JSON.stringify(body));
+}
 
-  #textChoice(): Choice {
-    return {
-      index: 0,
-      message: { role: 'assistant', content: this.#text },
-      logprobs: null,
-      finish_reason: this.#textEnd?.finishReason ?? null,
-      stop_reason: this.#textEnd?.stopReason ?? null,
-    };
-  }
-
-  #audioChoice(): Choice | null {
-    const sound = joinAudio(this.#sounds);
-    if (sound === null) return null;
-    const audio = {
-      id: `audio-${randomBytes(8).toString('hex')}`,
-      data: encodeAudio(sound, this.#plan.audioFormat),
-      expires_at: this.#identity.createdS + dayS,
-      transcript: '',
-    };
-    return {
-      index: 0,
-      message: { role: 'assistant', content: null, audio },
-      logprobs: null,
-      finish_reason: this.#audioEnd,
-      stop_reason: null,
-    };
-  }
+function metricsOf(collected: CollectedRun, { promptTokens, modalities }: ChatPlan): ChatResponse['metrics'] {
+  const { lastStage, run } = collected;
+  return {
+    ...finalMetrics(lastStage, run.allSnapshots(), run, promptTokens),
+    ...(modalities.includes('image') ? imageMetrics(collected) : {}),
+  };
 }

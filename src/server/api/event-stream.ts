@@ -1,57 +1,97 @@
-import type { ServerResponse } from 'node:http';
-import type { TruthCounts, TruthEntry, TruthEvent } from '../truth-log.ts';
+import type { FaultGate } from '../faults/fault-gate.ts';
+import type { TruthCounts, TruthEvent } from '../truth-log.ts';
+import { asciiJson } from './ascii-json.ts';
+import type { ReplyLife } from './reply-life.ts';
+import { RequestError } from './request-error.ts';
 
 /** A client that reads nothing while this much waits for it is given up, bytes. */
 const mostPendingBytes = 64 * 1024 * 1024;
+
+type EventCounts = Omit<TruthCounts, 'bytes'>;
+
+/** Events with content; the others are marks of the stream. */
+const contentEvents: readonly TruthEvent[] = ['text', 'audio', 'image'];
 
 /**
  * A reply of server-sent events. Each event is one write to the socket, framed here as one HTTP chunk: half the
  * cost of the response's own `write`.
  */
 export class EventStream {
-  readonly #response: ServerResponse;
-  readonly #truth: TruthEntry;
+  readonly #life: ReplyLife;
+  readonly #gate: FaultGate | null;
 
-  constructor(response: ServerResponse, truth: TruthEntry) {
-    this.#response = response;
-    this.#truth = truth;
+  constructor(life: ReplyLife) {
+    this.#life = life;
+    this.#gate = life.gate(() => {
+      const error = new RequestError(500, 'The stream failed, as the fault script says.');
+      this.#write('error', asciiJson(error.body()), undefined, undefined);
+      this.#write('done', '[DONE]', undefined, undefined);
+      this.#close();
+    });
   }
 
   /** Sends the headers at once. */
-  open(requestId: string): void {
-    this.#truth.note('headers');
-    this.#response.writeHead(200, {
+  open(headers: Readonly<Record<string, string>> = {}): void {
+    const { response, truth, id } = this.#life.accepted;
+    truth.note('headers');
+    response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache',
       'x-accel-buffering': 'no',
-      'x-request-id': requestId,
+      'x-request-id': id,
+      ...headers,
     });
-    this.#response.flushHeaders();
+    response.flushHeaders();
   }
 
   /**
    * Writes one event and notes it just before.
    * @param payload the text of its `data:` line, ASCII
+   * @param name of its `event:` line; absent = it has none
    */
-  send(event: TruthEvent, payload: string, counts?: Omit<TruthCounts, 'bytes'>): void {
-    const response = this.#response;
-    if (response.destroyed || response.writableEnded) return;
-    // "data: " before it and a blank line after it.
-    const bytes = payload.length + 8;
-    const socket = response.socket;
-    this.#truth.note(event, { ...counts, bytes });
-    // A pipelined response has no socket until the one before it has ended; HTTP/1.0 has no chunks.
-    if (socket === null || !response.chunkedEncoding) {
-      response.write(`data: ${payload}\n\n`, 'latin1');
+  send(event: TruthEvent, payload: string, counts?: EventCounts, name?: string): void {
+    if (this.#gate === null) {
+      this.#write(event, payload, counts, name);
       return;
     }
-    socket.write(`${bytes.toString(16)}\r\ndata: ${payload}\n\n\r\n`, 'latin1');
-    if (socket.writableLength > mostPendingBytes) socket.destroy();
+    this.#gate.text(payload, contentEvents.includes(event), (text) => this.#write(event, text, counts, name));
   }
 
   /** Ends the stream as OpenAI's clients expect it. */
   end(): void {
     this.send('done', '[DONE]');
-    this.#response.end();
+    this.close();
+  }
+
+  /** Ends the stream without an end mark. */
+  close(): void {
+    if (this.#gate === null) this.#close();
+    else this.#gate.pass(false, () => this.#close());
+  }
+
+  #close(): void {
+    this.#life.response.end();
+    this.#life.end();
+  }
+
+  #write(
+    event: TruthEvent,
+    payload: string,
+    counts: EventCounts | undefined,
+    name: string | undefined,
+  ): void {
+    const { response, truth } = this.#life.accepted;
+    if (response.destroyed || response.writableEnded) return;
+    const text = name === undefined ? `data: ${payload}\n\n` : `event: ${name}\ndata: ${payload}\n\n`;
+    const bytes = text.length;
+    const socket = response.socket;
+    truth.note(event, { ...counts, bytes });
+    // A pipelined response has no socket until the one before it has ended; HTTP/1.0 has no chunks.
+    if (socket === null || !response.chunkedEncoding) {
+      response.write(text, 'latin1');
+      return;
+    }
+    socket.write(`${bytes.toString(16)}\r\n${text}\r\n`, 'latin1');
+    if (socket.writableLength > mostPendingBytes) socket.destroy();
   }
 }

@@ -1,16 +1,15 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import multipart from '@fastify/multipart';
+import websocket from '@fastify/websocket';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { messageOf } from '../../foundation/errors.ts';
 import { callersId, stampAccepted } from './accepted-request.ts';
 import type { ApiContext } from './api-context.ts';
-import { chatCompletionsRoute } from './chat-completions.ts';
-import { completionsRoute } from './completions.ts';
-import { healthRoute } from './health.ts';
-import { modelsRoute } from './models.ts';
+import { apiRoutes } from './api-routes.ts';
 import { RequestError } from './request-error.ts';
 
-/** Largest request body, bytes: media travels in it as base64. */
-const bodyLimitBytes = 512 * 1024 * 1024;
+/** Largest message on a WebSocket, bytes. */
+const mostMessageBytes = 64 * 1024 * 1024;
 
 /** Any error of a request as one that the client can read. */
 function asRequestError(error: unknown): RequestError {
@@ -45,20 +44,64 @@ function answerError(
     truth.note('accepted', { atMs: request.acceptedMs });
     truth.note('error');
   }
-  return reply.code(refusal.status).header('x-request-id', id).send(refusal.body());
+  return reply
+    .code(refusal.status)
+    .headers({ ...refusal.headers, 'x-request-id': id })
+    .send(refusal.body());
+}
+
+/** Of equal length whatever the key is, so that comparing takes equally long. */
+function digest(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
+}
+
+/** @throws RequestError 401 unless the request names one of the keys; only what generates asks for one */
+function keyCheck(apiKeys: readonly string[]): (request: FastifyRequest) => void {
+  const digests = apiKeys.map(digest);
+  return (request) => {
+    if (digests.length === 0 || !request.url.startsWith('/v1')) return;
+    const [scheme = '', key = ''] = (request.headers.authorization ?? '').split(/\s+/);
+    const given = digest(key);
+    if (scheme.toLowerCase() === 'bearer' && digests.some((known) => timingSafeEqual(known, given))) return;
+    throw new RequestError(
+      401,
+      'Unauthorized: send "Authorization: Bearer" and a key of this server.',
+      null,
+      {
+        'www-authenticate': 'Bearer',
+      },
+    );
+  };
+}
+
+/** @throws RequestError 413 for a body that announces itself as too large, before a byte of it is read */
+function checkAnnouncedLength(request: FastifyRequest, mostBytes: number): void {
+  const announced = Number(request.headers['content-length'] ?? 0);
+  if (announced <= mostBytes) return;
+  throw new RequestError(413, `Request body is too large: ${announced} bytes, at most ${mostBytes}.`, null, {
+    connection: 'close',
+  });
 }
 
 /** The HTTP side of a server: every route, and one form of error for all that is refused. */
 export function httpApp(context: ApiContext): FastifyInstance {
+  const { bodyBytes } = context.limits;
   const app = fastify({
-    bodyLimit: bodyLimitBytes,
+    bodyLimit: bodyBytes,
     genReqId: () => randomUUID(),
     forceCloseConnections: true,
   });
+  const checkKey = keyCheck(context.apiKeys);
   app.decorateRequest('acceptedMs', 0);
   app.addHook('onRequest', (request, _reply, done) => {
     stampAccepted(request);
-    done();
+    try {
+      checkKey(request);
+      checkAnnouncedLength(request, bodyBytes);
+      done();
+    } catch (error) {
+      done(asRequestError(error));
+    }
   });
   // Clients of such servers often send JSON without saying so; a parser for all types takes it.
   app.removeAllContentTypeParsers();
@@ -78,9 +121,9 @@ export function httpApp(context: ApiContext): FastifyInstance {
       reply,
     ),
   );
-  chatCompletionsRoute(app, context);
-  completionsRoute(app, context);
-  modelsRoute(app, context);
-  healthRoute(app, context);
+  app.register(multipart);
+  app.register(websocket, { options: { maxPayload: mostMessageBytes, perMessageDeflate: false } });
+  // A plugin of its own: routes that are declared before the plugins are there do not have what these add.
+  app.register(async (scope) => apiRoutes(scope, context));
   return app;
 }

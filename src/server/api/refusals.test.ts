@@ -61,10 +61,10 @@ describe('chat refuses', () => {
     ],
     [
       'an audio format',
-      { messages, audio: { format: 'mp3' } },
+      { messages, audio: { format: 'midi' } },
       400,
       'audio.format',
-      /"mp3".*supported.*wav, pcm/,
+      /"midi".*supported.*wav, pcm/,
     ],
     ['max_tokens 0', { messages, max_tokens: 0 }, 400, 'max_tokens', /max_tokens/],
     ['max_tokens as a text', { messages, max_tokens: '12' }, 400, 'max_tokens', /max_tokens/],
@@ -75,7 +75,7 @@ describe('chat refuses', () => {
       'max_tokens',
       /maximum context length is 65536/,
     ],
-    ['several choices', { messages, n: 2 }, 400, 'n', /n must be 1/],
+    ['too many choices', { messages, n: 129 }, 400, 'n', /n must be at most 128/],
     ['temperature below 0', { messages, temperature: -1 }, 400, 'temperature', /temperature/],
     ['top_p above 1', { messages, top_p: 1.5 }, 400, 'top_p', /top_p/],
     ['stream as a text', { messages, stream: 'yes please' }, 400, 'stream', /stream/],
@@ -116,7 +116,7 @@ describe('chat refuses', () => {
 describe('completions refuse', () => {
   test.each<[string, unknown, number, string | null]>([
     ['no prompt', {}, 400, 'prompt'],
-    ['several prompts', { prompt: ['a', 'b'] }, 400, 'prompt'],
+    ['no prompt in its list', { prompt: [] }, 400, 'prompt'],
     ['best_of', { prompt: 'a', best_of: 3 }, 400, 'best_of'],
     ['echo', { prompt: 'a', echo: true }, 400, 'echo'],
     ['another model', { prompt: 'a', model: 'x/y' }, 404, 'model'],

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { lastSegment } from '../model/pipeline-registry.ts';
+import type { ApiContext } from './api-context.ts';
 import { RequestError } from './request-error.ts';
 
 /** The most telling of the problems of a union's members: the one that lies deepest in the value. */
@@ -34,19 +35,19 @@ export function parseBody<T>(schema: z.ZodType<T>, body: unknown): T {
 }
 
 /**
- * Accepts the served name, a name with the same last path segment, and no name at all.
+ * Accepts the served name, a name with the same last path segment, either of them with a suffix that calls for a
+ * fault, and no name at all.
  * @throws RequestError 404
  */
-export function checkModel(model: string | null | undefined, servedModelName: string): void {
+export function checkModel(
+  model: string | null | undefined,
+  { servedModelName, faults }: Pick<ApiContext, 'servedModelName' | 'faults'>,
+): void {
   if (model === null || model === undefined || model === servedModelName) return;
-  if (lastSegment(model) !== '' && lastSegment(model) === lastSegment(servedModelName)) return;
+  const bare = faults.bareModel(model);
+  if (bare === servedModelName) return;
+  if (lastSegment(bare) !== '' && lastSegment(bare) === lastSegment(servedModelName)) return;
   throw new RequestError(404, `The model \`${model}\` does not exist.`, 'model');
-}
-
-/** @throws RequestError 400 for more than one choice, which a pipeline of stages does not produce */
-export function checkSingleChoice(name: string, value: number | null | undefined): void {
-  if (value !== null && value !== undefined && value !== 1)
-    throw new RequestError(400, `${name} must be 1: this server produces one choice per request.`, name);
 }
 
 /** @throws RequestError 400 where prompt and reply do not fit in the model's context */

@@ -11,6 +11,7 @@ export function stageParams(sampling: StageSampling | null | undefined): StagePa
     minTokens: sampling?.min_tokens ?? 0,
     ignoreEos: sampling?.ignore_eos ?? false,
     stop: (typeof stop === 'string' ? [stop] : stop).filter((text) => text !== ''),
+    ...(sampling === null || sampling === undefined ? {} : { sampling }),
   };
 }
 

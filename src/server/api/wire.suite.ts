@@ -23,6 +23,13 @@ export type TestServer = RunningServer & {
 
 const qwen3OmniId = 'Qwen/Qwen3-Omni-30B-A3B-Instruct';
 
+/** A picture of one pixel, as base64. */
+export const onePixelPng =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+/** Two samples at 16 kHz as WAV, as base64; made with Python's `wave`. */
+export const shortWav = 'UklGRigAAABXQVZFZm10IBAAAAABAAEAgD4AAAB9AAACABAAZGF0YQQAAAAAAOgD';
+
 /** A word is a token, as in the simulated text. */
 export function countWords(text: string): number {
   return text.split(/\s+/).filter((word) => word !== '').length;

@@ -63,6 +63,28 @@ export const serveFlags = {
     common: true,
     doc: 'Name that requests use. An equal last path segment is accepted too.',
   },
+  'api-key': {
+    group: 'Server',
+    kind: 'list',
+    default: null,
+    placeholder: 'KEY',
+    doc: 'Keys of which a request under /v1 must name one, as "Authorization: Bearer KEY". They are never logged.',
+  },
+  'allowed-local-media-path': {
+    group: 'Server',
+    kind: 'path',
+    default: serveDefaults.allowedLocalMediaPath,
+    placeholder: 'FOLDER',
+    defaultDoc: 'no file is read',
+    doc: 'Folder from which requests may name images, sounds and videos as file: URLs. Symbolic links that lead out of it are refused.',
+  },
+  'max-body-mb': {
+    group: 'Server',
+    kind: 'positive-float',
+    default: serveDefaults.maxBodyMb,
+    defaultDoc: '512, the most',
+    doc: 'Largest request body, MiB; a larger one is refused with 413.',
+  },
   'time-scale': {
     group: 'Simulation',
     kind: 'positive-float',
@@ -121,6 +143,13 @@ export const serveFlags = {
     default: serveDefaults.seed,
     doc: 'Seed of everything random.',
   },
+  fault: {
+    group: 'Simulation',
+    kind: 'list',
+    default: null,
+    placeholder: 'FAULT',
+    doc: 'What goes wrong on purpose, e.g. reset:5@rate=0.1 429@request=3 stall@model=-stall; docs/server-api.md lists the faults.',
+  },
   'truth-log': {
     group: 'Observation',
     kind: 'path',
@@ -132,7 +161,7 @@ export const serveFlags = {
     group: 'Observation',
     kind: 'boolean',
     default: serveDefaults.logStats,
-    doc: 'Print one line of stage times per finished request.',
+    doc: 'Print one line of stage times per finished request, and observe the metrics of /metrics.',
   },
 } as const satisfies FlagTable;
 

@@ -1,0 +1,99 @@
+import type { ChatMessage } from '../../protocol/chat-completions.ts';
+import type { MediaReference } from '../engine/stage-task.ts';
+import type { ApiContext } from './api-context.ts';
+import { clipReference, referenceFromUrl } from './media-reference.ts';
+import { decodeBase64 } from './media-source.ts';
+import { countPromptTokens } from './prompt-tokens.ts';
+import { RequestError } from './request-error.ts';
+
+type ContentPart = Exclude<ChatMessage['content'], string | null | undefined>[number];
+type MediaPart = Exclude<ContentPart, { type: 'text' }>;
+
+/** What the messages of a chat hold. */
+export type ChatPrompt = {
+  /** Of the rendered prompt. */
+  readonly tokens: number;
+  /** All texts, a line each. */
+  readonly text: string;
+  readonly media: readonly MediaReference[];
+};
+
+const kinds = {
+  image_url: 'image',
+  audio_url: 'audio',
+  input_audio: 'audio',
+  video_url: 'video',
+} as const satisfies Record<MediaPart['type'], MediaReference['kind']>;
+
+/** Counts the media of a prompt against the model's limits. */
+class MediaCount {
+  readonly #context: ApiContext;
+  readonly #counts = { image: 0, audio: 0, video: 0 };
+
+  constructor(context: ApiContext) {
+    this.#context = context;
+  }
+
+  /** @throws RequestError 400 for a part that is one too many, or of a kind that the model does not take */
+  add(part: MediaPart, param: string): void {
+    const { pipeline } = this.#context;
+    if (pipeline.mediaPartTokens === null)
+      throw new RequestError(400, `This model takes text only; ${part.type} is not supported.`, param);
+    const kind = kinds[part.type];
+    this.#counts[kind] += 1;
+    const most = pipeline.limitMmPerPrompt[kind];
+    if (most !== null && this.#counts[kind] > most)
+      throw new RequestError(400, `At most ${most} ${kind}(s) may be provided in one prompt.`, param);
+  }
+}
+
+function readPart(part: MediaPart, param: string, context: ApiContext): Promise<MediaReference> {
+  switch (part.type) {
+    case 'image_url':
+      return referenceFromUrl('image', part.image_url.url, `${param}.image_url.url`, context);
+    case 'audio_url':
+      return referenceFromUrl('audio', part.audio_url.url, `${param}.audio_url.url`, context);
+    case 'video_url':
+      return referenceFromUrl('video', part.video_url.url, `${param}.video_url.url`, context);
+    case 'input_audio': {
+      const place = `${param}.input_audio.data`;
+      return clipReference(
+        'audio',
+        decodeBase64(part.input_audio.data, place, context.limits.mediaBytes),
+        place,
+        context,
+      );
+    }
+  }
+}
+
+/**
+ * Reads the messages: counts their tokens, and fetches and checks their media.
+ * @throws RequestError 400 for media that are missing, broken, too large or too many
+ */
+export async function readChatPrompt(
+  messages: readonly ChatMessage[],
+  context: ApiContext,
+): Promise<ChatPrompt> {
+  const { perMessage, generationPrompt } = context.pipeline.chatTemplateTokens;
+  const counted = new MediaCount(context);
+  const texts: string[] = [];
+  const media: MediaReference[] = [];
+  let tokens = generationPrompt;
+  for (const [index, { content }] of messages.entries()) {
+    tokens += perMessage;
+    const parts = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : (content ?? []);
+    for (const [at, part] of parts.entries()) {
+      if (part.type === 'text') {
+        texts.push(part.text);
+        tokens += await countPromptTokens(part.text, context.countTokens);
+        continue;
+      }
+      const param = `messages.${index}.content.${at}`;
+      counted.add(part, param);
+      media.push(await readPart(part, param, context));
+      tokens += context.pipeline.mediaPartTokens ?? 0;
+    }
+  }
+  return { tokens, text: texts.join('\n'), media };
+}

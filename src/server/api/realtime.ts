@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { nowMs } from '../../foundation/clock.ts';
+import type { ApiContext } from './api-context.ts';
+import { decodeBase64 } from './media-source.ts';
+import { requireCapability, stageIdsGiving } from './model-routes.ts';
+import { checkModel } from './request-body.ts';
+import { RequestError } from './request-error.ts';
+import { SocketSession } from './socket-session.ts';
+import { paramsOfStages } from './stage-params.ts';
+
+/** Input is 16-bit mono at this rate. */
+const inputRateHz = 16000;
+/** Prompt tokens per second of speech that comes in. */
+const tokensPerS = 12.5;
+
+/** Turns: audio comes in, and when it is complete text and speech go out. */
+class RealtimeTurns {
+  readonly #context: ApiContext;
+  readonly #session: SocketSession;
+  #inputBytes = 0;
+  #answering = false;
+
+  constructor(context: ApiContext, session: SocketSession) {
+    this.#context = context;
+    this.#session = session;
+  }
+
+  /** @throws RequestError for what is malformed; the connection stays */
+  handle(message: Readonly<Record<string, unknown>>): void {
+    switch (message.type) {
+      case 'session.update':
+        this.#update(message);
+        return;
+      case 'input_audio_buffer.append':
+        this.#append(message.audio);
+        return;
+      case 'input_audio_buffer.clear':
+        this.#inputBytes = 0;
+        return;
+      case 'input_audio_buffer.commit':
+        this.#commit(message.final);
+        return;
+      default:
+        throw new RequestError(
+          400,
+          `Unknown event type ${JSON.stringify(message.type)}; expected session.update, ` +
+            'input_audio_buffer.append, .commit or .clear.',
+          'type',
+        );
+    }
+  }
+
+  #update(message: Readonly<Record<string, unknown>>): void {
+    const inner =
+      typeof message.session === 'object' && message.session !== null ? { ...message.session } : {};
+    const model = message.model ?? ('model' in inner ? inner.model : undefined);
+    if (model !== undefined && model !== null && typeof model !== 'string')
+      throw new RequestError(400, 'model must be a text.', 'model');
+    checkModel(model, this.#context);
+  }
+
+  #append(audio: unknown): void {
+    if (typeof audio !== 'string')
+      throw new RequestError(
+        400,
+        'input_audio_buffer.append needs "audio": base64 of 16-bit samples.',
+        'audio',
+      );
+    const bytes = decodeBase64(audio, 'audio', this.#context.limits.mediaBytes).length;
+    if (bytes % 2 !== 0) throw new RequestError(400, 'audio: not whole samples of 16 bits.', 'audio');
+    this.#inputBytes += bytes;
+    if (this.#inputBytes > this.#context.limits.mediaBytes) {
+      this.#inputBytes = 0;
+      throw new RequestError(413, 'audio: the buffer is too large; it has been emptied.', 'audio');
+    }
+  }
+
+  #commit(final: unknown): void {
+    if (final !== true) {
+      // The answer begins once its input is complete: a simulated model does not listen while it speaks.
+      return;
+    }
+    if (this.#answering) throw new RequestError(409, 'A turn is being answered.');
+    if (this.#inputBytes === 0) throw new RequestError(400, 'The audio buffer is empty.', 'audio');
+    const seconds = this.#inputBytes / 2 / inputRateHz;
+    this.#inputBytes = 0;
+    this.#answering = true;
+    void this.#answer(seconds).finally(() => {
+      this.#answering = false;
+    });
+  }
+
+  async #answer(seconds: number): Promise<void> {
+    const promptTokens = Math.max(1, Math.round(seconds * tokensPerS));
+    const request = {
+      promptTokens,
+      finalStageIds: stageIdsGiving(this.#context, 'text', 'audio'),
+      params: paramsOfStages(this.#context.pipeline, {}, null),
+      initialChunkFrames: null,
+      keepGaps: false,
+    };
+    try {
+      let said = '';
+      const { sounds } = await this.#session.run(request, nowMs(), {
+        onOutput: (stage, { text: delta, units, audio, finishReason }, run) => {
+          if (stage.finalOutputType === 'text') {
+            said += delta ?? '';
+            if (delta !== null && delta !== '')
+              this.#session.send('text', { type: 'transcription.delta', delta }, { tokens: units });
+            if (finishReason !== null) this.#transcriptionDone(said, promptTokens, run.completionTokens());
+          }
+          if (audio === null || audio.samples === 0) return;
+          this.#session.send(
+            'audio',
+            {
+              type: 'response.audio.delta',
+              audio: audio.pcm.toString('base64'),
+              sample_rate_hz: audio.sampleRateHz,
+            },
+            { samples: audio.samples },
+          );
+        },
+      });
+      if (sounds.length > 0) this.#session.send('finish', { type: 'response.audio.done' });
+    } catch (error) {
+      if (!this.#session.closed) this.#session.error(error);
+    }
+  }
+
+  #transcriptionDone(text: string, promptTokens: number, tokens: number): void {
+    this.#session.send('usage', {
+      type: 'transcription.done',
+      text,
+      usage: { prompt_tokens: promptTokens, completion_tokens: tokens, total_tokens: promptTokens + tokens },
+    });
+  }
+}
+
+function asksForDuplex(query: unknown): boolean {
+  if (typeof query !== 'object' || query === null || !('duplex' in query)) return false;
+  return ['1', 'true', 'on'].includes(String(query.duplex).toLowerCase());
+}
+
+/** `WS /v1/realtime`, turn by turn. */
+export function realtimeRoute(app: FastifyInstance, context: ApiContext): void {
+  app.get('/v1/realtime', { websocket: true }, (socket, request) => {
+    const session = new SocketSession(context, socket, request);
+    try {
+      requireCapability(context, 'realtime');
+      if (asksForDuplex(request.query))
+        throw new RequestError(
+          400,
+          'This server speaks in turns; duplex sessions are not available.',
+          'duplex',
+        );
+    } catch (error) {
+      session.error(error);
+      session.end(1008, 'not supported');
+      return;
+    }
+    const turns = new RealtimeTurns(context, session);
+    session.onMessage((message) => turns.handle(message));
+    session.send('role', {
+      type: 'session.created',
+      id: `sess-${randomUUID()}`,
+      created: Math.floor(Date.now() / 1000),
+      model: context.servedModelName,
+    });
+  });
+}
