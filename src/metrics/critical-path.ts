@@ -1,7 +1,7 @@
 import type { RequestRecord } from '../records/request-record.ts';
 import type { RunFacts } from '../records/run-facts.ts';
 import { latencyEndMsOf } from './latency.ts';
-import { audioSpanOf, type StageTiming, stageTimingsOf, textSpanOf } from './stage-timing.ts';
+import { firstAudioMs, firstTextMs, type StageTiming, stageTimingsOf } from './stage-timing.ts';
 
 /** Whose time a step is: the client's own, the way, the server as a whole, one stage of it, or the reply's flow. */
 export type PathStepKind = 'client' | 'network' | 'server' | 'stage' | 'stream';
@@ -46,10 +46,10 @@ function firstOutputOf(
   record: RequestRecord,
   endMs: number,
 ): { readonly goal: CriticalPath['goal']; readonly firstMs: number } {
-  const audio = audioSpanOf(record.events);
-  if (audio) return { goal: 'audio', firstMs: audio.firstMs };
-  const text = textSpanOf(record.events);
-  return text ? { goal: 'text', firstMs: text.firstMs } : { goal: 'reply', firstMs: endMs };
+  const audioMs = firstAudioMs(record.events);
+  if (audioMs !== null) return { goal: 'audio', firstMs: audioMs };
+  const textMs = firstTextMs(record.events);
+  return textMs === null ? { goal: 'reply', firstMs: endMs } : { goal: 'text', firstMs: textMs };
 }
 
 /** `null` where no stage said when it first gave something. */

@@ -58,6 +58,19 @@ export function audioSpanOf(events: EventLog): OutputSpan | null {
   return spanOf(events, (i) => events.kinds[i] === eventKinds.audio);
 }
 
+/** When the first audio of a reply came, ms on the run's clock; `null` = none came as a stream. */
+export function firstAudioMs(events: EventLog): number | null {
+  const first = events.kinds.indexOf(eventKinds.audio);
+  return first < 0 ? null : (events.timesMs[first] ?? null);
+}
+
+/** When the first text of a reply came, ms on the run's clock; `null` = none came as a stream. */
+export function firstTextMs(events: EventLog): number | null {
+  for (let i = 0; i < events.kinds.length; i += 1)
+    if (isTokenChunk(events, i)) return events.timesMs[i] ?? null;
+  return null;
+}
+
 /** When a reply's images came; `null` = none came as messages of their own. */
 export function imageSpanOf(events: EventLog): OutputSpan | null {
   return spanOf(events, (i) => events.kinds[i] === eventKinds.image);

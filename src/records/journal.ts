@@ -131,8 +131,11 @@ async function* readLines(path: string): AsyncGenerator<{ text: string; complete
     for await (const chunk of stream) {
       let from = 0;
       for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
-        held.push(chunk.subarray(from, end));
-        yield { text: Buffer.concat(held).toString('utf8'), complete: true };
+        const text =
+          held.length === 0
+            ? chunk.toString('utf8', from, end)
+            : Buffer.concat([...held, chunk.subarray(from, end)]).toString('utf8');
+        yield { text, complete: true };
         held = [];
         from = end + 1;
       }

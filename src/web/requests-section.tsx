@@ -186,5 +186,8 @@ function columnsOf(report: ReportModel, onChoose: Props['onChoose']): TableColum
 function shortLabel(label: string): string {
   if (!label.includes('_')) return label || absent;
   const words = label.toLowerCase().split('_');
-  return words.map((word) => (/^(ttfp|rtf|ttft|e2el)$/.test(word) ? word.toUpperCase() : word)).join(' ');
+  const [first = '', ...rest] = words.map((word) =>
+    /^(ttfp|rtf|ttft|e2el)$/.test(word) ? word.toUpperCase() : word,
+  );
+  return [first.charAt(0).toUpperCase() + first.slice(1), ...rest].join(' ');
 }

@@ -150,7 +150,7 @@ function LatencyTable({ of }: { of: readonly Distribution[] }): JSX.Element {
 
 function Spark({ of }: { of: Distribution }): JSX.Element {
   const most = Math.max(...of.counts, 1);
-  const width = 96 / of.counts.length;
+  const width = 96 / Math.max(of.counts.length, 24);
   return (
     <svg class="spark" viewBox="0 0 96 20" width="96" height="20" aria-hidden="true">
       {of.counts.map((count, i) => {
@@ -174,7 +174,7 @@ function Method({ of, durationS }: { of: readonly Fact[]; durationS: number | nu
       <b>How these numbers were got</b>
       {shown.map(({ name, value, unit, doc }) => (
         <span key={name} title={doc}>
-          {name.toLowerCase()} <b>{typeof value === 'number' ? formatQuantity(value, unit) : value}</b>
+          {name} <b>{typeof value === 'number' ? formatQuantity(value, unit) : value}</b>
           {name === 'Client CPU' && typeof value === 'number' && durationS !== null && durationS > 0
             ? ` of ${formatQuantity(durationS, 's')}`
             : ''}

@@ -1,9 +1,10 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ReportModel, RequestTable } from '../report/html/report-model.ts';
+import { tickLabel } from './charts/chart-frame.tsx';
 import { Scatter, type ScatterPoint } from './charts/scatter.tsx';
 import { type Series, TimeChart } from './charts/time-chart.tsx';
-import { formatQuantity, plural } from './format.ts';
+import { plural } from './format.ts';
 import { Section } from './section.tsx';
 
 type Props = {
@@ -53,7 +54,7 @@ export function TimelineSection({ report, chosen, onChoose }: Props): JSX.Elemen
     <Section
       id="timeline"
       title="Timeline"
-      lead={`In steps of ${formatQuantity(stepS, 's')}. All charts share one axis.`}
+      lead={`In steps of ${tickLabel(stepS, 's')}. All charts share one axis.`}
     >
       <div class="card stack">
         {charts.map((chart) => (

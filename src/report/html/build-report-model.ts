@@ -1,12 +1,22 @@
-import { distributionMetric, requestMetrics, runMetrics, stageMetrics } from '../../metrics/catalogue.ts';
+import {
+  type DistributionKey,
+  distributionMetric,
+  requestMetrics,
+  runMetrics,
+  type StageMetricKey,
+  samplesMetrics,
+  stageMetrics,
+} from '../../metrics/catalogue.ts';
 import type { MetricEntry } from '../../metrics/metric.ts';
 import { keysOf } from '../../metrics/record-of.ts';
 import { runTimelineOf } from '../../metrics/run-timeline.ts';
+import type { StageClass } from '../../metrics/stage-rows.ts';
 import { requestRowOf } from '../../metrics/summarize.ts';
 import type { RunSummary } from '../../metrics/summary.ts';
 import type { RequestRecord } from '../../records/request-record.ts';
 import type { RunFacts } from '../../records/run-facts.ts';
 import { renderReplyNotes } from '../reply-notes.ts';
+import { stageLayouts } from '../stage-layout.ts';
 import { type ChosenRow, chooseRows } from './choose-rows.ts';
 import { compact, compactAll, compactOrNull, excerpt } from './compact.ts';
 import { pathSummariesOf } from './path-summary.ts';
@@ -95,12 +105,19 @@ function figuresOf(summary: RunSummary): Figure[] {
   return keysOf(runMetrics).flatMap((key) => {
     const value = compactOrNull(summary.run[key]);
     const { title, unit, modality, doc } = runMetrics[key];
-    return value === null ? [] : [{ key, title, unit, modality, doc, value }];
+    // Sums of media that the replies do not have.
+    const isOther = value === 0 && modality !== 'any';
+    return value === null || isOther ? [] : [{ key, title, unit, modality, doc, value }];
   });
 }
 
+/** Samples within a reply stand beside the mean over the reply. */
+const distributionOrder: readonly DistributionKey[] = keysOf(requestMetrics).flatMap((key) =>
+  key === 'tpot' ? [key, ...keysOf(samplesMetrics)] : [key],
+);
+
 function distributionsOf(summary: RunSummary): Distribution[] {
-  return keysOf(summary.distributions).flatMap((key) => {
+  return distributionOrder.flatMap((key) => {
     const { count, mean, std } = summary.distributions[key];
     const sketch = summary.sketches[key];
     if (!sketch || mean === null || std === null) return [];
@@ -150,7 +167,7 @@ const mostStages = 40;
 
 function stageRowsOf({ stages }: RunSummary): StageRowModel[] {
   return stages.slice(0, mostStages).flatMap((stage) =>
-    keysOf(stageMetrics).flatMap((key) => {
+    stageMetricsOf(stage.stageClass).flatMap((key) => {
       const { count, mean, median, max, percentiles } = stage.distributions[key];
       if (mean === null || median === null || max === null || max === 0) return [];
       return [
@@ -169,6 +186,12 @@ function stageRowsOf({ stages }: RunSummary): StageRowModel[] {
       ];
     }),
   );
+}
+
+/** What the report prints of a kind of stage; other metrics say the same under another name. */
+function stageMetricsOf(stageClass: StageClass): StageMetricKey[] {
+  const keys = stageLayouts[stageClass].flatMap((item) => (item.kind === 'title' ? [] : [item.metric]));
+  return [...new Set(keys)];
 }
 
 function requestTableOf(

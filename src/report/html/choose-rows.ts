@@ -1,7 +1,7 @@
 import { randomStream, shuffled } from '../../foundation/random.ts';
 import { audioTimingOf } from '../../metrics/audio-timing.ts';
 import { latencyEndMsOf, startMsOf } from '../../metrics/latency.ts';
-import { audioSpanOf, textSpanOf } from '../../metrics/stage-timing.ts';
+import { firstAudioMs, firstTextMs } from '../../metrics/stage-timing.ts';
 import type { RequestRecord } from '../../records/request-record.ts';
 import type { RunFacts } from '../../records/run-facts.ts';
 import type { RowReason } from './report-model.ts';
@@ -69,8 +69,8 @@ function latencyMsOf(record: RequestRecord, run: RunFacts): number {
 
 function firstOutputMsOf(record: RequestRecord): number {
   const startMs = startMsOf(record);
-  const first = audioSpanOf(record.events) ?? textSpanOf(record.events);
-  return startMs === null || first === null ? 0 : first.firstMs - startMs;
+  const firstMs = firstAudioMs(record.events) ?? firstTextMs(record.events);
+  return startMs === null || firstMs === null ? 0 : firstMs - startMs;
 }
 
 function underrunOf({ events, audio }: RequestRecord): number {
@@ -83,10 +83,14 @@ function topBy(
   count: number,
   score: (record: RequestRecord) => number,
 ): RequestRecord[] {
+  const scores = Float64Array.from(records, score);
+  const least = scores.toSorted()[Math.max(scores.length - count, 0)] ?? 0;
   return records
-    .map((record) => ({ record, score: score(record) }))
-    .filter((entry) => entry.score > 0)
-    .sort((a, b) => b.score - a.score || a.record.index - b.record.index)
+    .flatMap((record, i) => {
+      const own = scores[i] ?? 0;
+      return own > 0 && own >= least ? [{ record, own }] : [];
+    })
+    .sort((a, b) => b.own - a.own || a.record.index - b.record.index)
     .slice(0, count)
     .map(({ record }) => record);
 }

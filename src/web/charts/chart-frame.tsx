@@ -128,11 +128,11 @@ function keyTarget(key: string, index: number, last: number): number | null {
 export function YAxis({ scale, plot, unit }: { scale: Scale; plot: Plot; unit: string }): JSX.Element {
   return (
     <g class="axis">
-      {scale.ticks.map((tick) => (
+      {scale.ticks.map((tick, i) => (
         <g key={tick}>
           <line class="grid" x1={plot.left} x2={plot.right} y1={scale.at(tick)} y2={scale.at(tick)} />
           <text x={plot.left - 8} y={scale.at(tick)} dy="0.32em" text-anchor="end">
-            {tickLabel(tick, unit)}
+            {tickLabel(tick, i === scale.ticks.length - 1 ? unit : '')}
           </text>
         </g>
       ))}

@@ -13,7 +13,7 @@ export function Histogram({ of }: { of: Distribution }): JSX.Element {
   const middles = of.counts.map((_, i) => middle(of, i));
   const most = Math.max(...of.counts, 1);
   const describe = (i: number): string =>
-    `${formatNumber(of.edges[i] ?? null, of.unit)} to ${formatQuantity(of.edges[i + 1] ?? null, of.unit)}: ${formatNumber(of.counts[i] ?? 0, 'count')} of ${formatNumber(of.count, 'count')}`;
+    `${exactQuantity(of.edges[i] ?? null, '')} to ${exactQuantity(of.edges[i + 1] ?? null, of.unit)}: ${formatNumber(of.counts[i] ?? 0, 'count')} of ${formatNumber(of.count, 'count')}`;
   return (
     <figure>
       <ChartFrame
@@ -66,7 +66,7 @@ function Marks({ of, x, plot }: { of: Distribution; x: Scale; plot: Plot }): JSX
         const value = of.quantiles.find(([at]) => at === p)?.[1];
         if (value === undefined) return null;
         const at = x.at(value);
-        const hasRoom = at > freeFrom + 26;
+        const hasRoom = at > freeFrom + 30;
         if (hasRoom) freeFrom = at;
         return (
           <g key={p}>
@@ -95,12 +95,11 @@ function middle(of: Distribution, i: number): number {
   return of.scale === 'log' ? Math.sqrt(low * high) : (low + high) / 2;
 }
 
-/** A sample of equal values stands in the middle of its axis. */
+/** A sample of equal values stands in the middle of its axis; zeros at its beginning. */
 function xScale(of: Distribution, plot: Plot): Scale {
   const low = of.edges[0] ?? 0;
   const high = of.edges.at(-1) ?? 1;
   const range = [plot.left, plot.right] as const;
-  if (low === high)
-    return linearScale([low - Math.abs(low || 1) / 2, low + Math.abs(low || 1) / 2], range, 4);
+  if (low === high) return linearScale([0, low > 0 ? low * 2 : 1], range, 4);
   return of.scale === 'log' ? logScale([low, high], range) : linearScale([low, high], range, 5);
 }

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { formatQuantity, unitLabel } from '../format.ts';
+import { exactQuantity, unitLabel } from '../format.ts';
 import { linearScale, roundTop } from '../scales.ts';
 import { ChartFrame, CursorLine, type Plot, XAxis, YAxis } from './chart-frame.tsx';
 
@@ -24,7 +24,7 @@ export function LineChart({ title, unit, timesMs, values, stairs, gaps = [], not
   const xOf = (plot: Plot) =>
     linearScale([0, endMs / per], [plot.left, plot.right], plot.width < 420 ? 3 : 6);
   const describe = (i: number): string =>
-    `${formatQuantity((timesMs[i] ?? 0) / per, timeUnit)}: ${formatQuantity(values[i] ?? null, unit)}`;
+    `${exactQuantity((timesMs[i] ?? 0) / per, timeUnit)}: ${exactQuantity(values[i] ?? null, unit)}`;
   return (
     <figure>
       <ChartFrame

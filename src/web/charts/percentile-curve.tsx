@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Distribution } from '../../report/html/report-model.ts';
-import { formatQuantity, percentileLabel, unitLabel } from '../format.ts';
+import { exactQuantity, percentileLabel, unitLabel } from '../format.ts';
 import { linearScale, logScale, roundTop } from '../scales.ts';
 import { ChartFrame, CursorLine, type Plot, YAxis } from './chart-frame.tsx';
 
@@ -12,7 +12,7 @@ export function PercentileCurve({ of }: { of: Distribution }): JSX.Element {
   const tail = tailOf(points);
   const describe = (i: number): string => {
     const [p, value] = points[i] ?? [0, null];
-    return `${percentileLabel(p)}: ${formatQuantity(value, of.unit)}`;
+    return `${percentileLabel(p)}: ${exactQuantity(value, of.unit)}`;
   };
   const at = (plot: Plot, p: number): number =>
     plot.left + (Math.min(nines(p), tail) / tail) * (plot.right - plot.left);

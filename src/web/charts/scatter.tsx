@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { formatNumber, formatQuantity, unitLabel } from '../format.ts';
+import { exactQuantity, formatNumber, unitLabel } from '../format.ts';
 import { linearScale, logScale, roundTop, type Scale } from '../scales.ts';
 import { ChartFrame, CursorLine, type Plot, XAxis, YAxis } from './chart-frame.tsx';
 
@@ -36,7 +36,7 @@ export function Scatter({ title, unit, points, endX, chosen, onChoose }: Props):
   const describe = (i: number): string => {
     const point = points[i];
     return point
-      ? `request ${point.request} at ${formatQuantity(point.x, 's')}: ${formatQuantity(point.y, unit)}`
+      ? `request ${point.request} at ${exactQuantity(point.x, 's')}: ${exactQuantity(point.y, unit)}`
       : 'no request';
   };
   const open = (): void => {

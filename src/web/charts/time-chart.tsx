@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { formatQuantity } from '../format.ts';
+import { exactQuantity } from '../format.ts';
 import { linearScale, roundTop } from '../scales.ts';
 import { ChartFrame, CursorLine, type Plot, XAxis, YAxis } from './chart-frame.tsx';
 
@@ -28,7 +28,7 @@ export function TimeChart({ title, unit, stepS, series, index, onMove }: Props):
   const top = roundTop(Math.max(...series.flatMap(({ values }) => values), 0));
   const xOf = (plot: Plot) => linearScale([0, steps * stepS], [plot.left, plot.right], 8);
   const describe = (i: number): string =>
-    `${formatQuantity(i * stepS, 's')}: ${series.map(({ name, values }) => `${name} ${formatQuantity(values[i] ?? null, unit)}`).join(', ')}`;
+    `${exactQuantity(i * stepS, 's')}: ${series.map(({ name, values }) => `${name} ${exactQuantity(values[i] ?? null, unit)}`).join(', ')}`;
   return (
     <figure class="time-chart">
       <figcaption>
@@ -38,10 +38,10 @@ export function TimeChart({ title, unit, stepS, series, index, onMove }: Props):
             <span key={name} class="key">
               <i class={`swatch s${colour} ${look}`} />
               {name}
-              {index === null ? null : <b>{formatQuantity(values[index] ?? null, unit)}</b>}
+              {index === null ? null : <b>{exactQuantity(values[index] ?? null, unit)}</b>}
             </span>
           ))}
-          {index === null ? null : <span class="at">at {formatQuantity(index * stepS, 's')}</span>}
+          {index === null ? null : <span class="at">at {exactQuantity(index * stepS, 's')}</span>}
         </span>
       </figcaption>
       <ChartFrame
@@ -59,7 +59,7 @@ export function TimeChart({ title, unit, stepS, series, index, onMove }: Props):
       >
         {(plot) => {
           const x = xOf(plot);
-          const y = linearScale([0, top], [plot.bottom, plot.top], 3);
+          const y = linearScale([0, top], [plot.bottom, plot.top], 4);
           return (
             <>
               <YAxis scale={y} plot={plot} unit="" />

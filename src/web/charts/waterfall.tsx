@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { RequestDetail } from '../../report/html/report-model.ts';
-import { exactQuantity, formatQuantity } from '../format.ts';
+import { exactQuantity } from '../format.ts';
 import { linearScale } from '../scales.ts';
 import { visibleText } from '../visible-text.ts';
 import { ChartFrame, XAxis } from './chart-frame.tsx';
@@ -23,9 +23,9 @@ export function Waterfall({
   const describe = (i: number): string => {
     const span = spans[i];
     if (!span) return 'nothing';
-    const first = span.firstMs === null ? '' : `, first at ${formatQuantity(span.firstMs, 'ms')}`;
+    const first = span.firstMs === null ? '' : `, first at ${exactQuantity(span.firstMs, 'ms')}`;
     const note = span.note === null ? '' : ` (${visibleText(span.note)})`;
-    return `${visibleText(span.name)}: ${formatQuantity(span.startMs, 'ms')} to ${formatQuantity(span.endMs, 'ms')}, ${formatQuantity(span.endMs - span.startMs, 'ms')}${first}${note}`;
+    return `${visibleText(span.name)}: ${exactQuantity(span.startMs, 'ms')} to ${exactQuantity(span.endMs, 'ms')}, ${exactQuantity(span.endMs - span.startMs, 'ms')}${first}${note}`;
   };
   const height = spans.length * rowHeight + 34;
   return (
@@ -86,24 +86,26 @@ export function Waterfall({
                   </g>
                 );
               })}
-              <XAxis scale={x} plot={plot} unit={`${unit} since due`} />
+              <XAxis scale={x} plot={plot} unit={unit} />
             </>
           );
         }}
       </ChartFrame>
       <figcaption aria-hidden="true">
-        {index === null ? 'A tick in a bar is its first output or the reply’s headers.' : describe(index)}
+        {index === null ? `In ${unit} since the request was due. A tick in a bar is its first output, or the reply’s headers.` : describe(index)}
       </figcaption>
-      <table class="visually-hidden">
-        <caption>Spans of request {request}</caption>
-        <tbody>
-          {spans.map((span, i) => (
-            <tr key={`${i}${span.name}`}>
-              <td>{describe(i)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <div class="visually-hidden">
+        <table>
+          <caption>Spans of request {request}</caption>
+          <tbody>
+            {spans.map((span, i) => (
+              <tr key={`${i}${span.name}`}>
+                <td>{describe(i)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </figure>
   );
 }
