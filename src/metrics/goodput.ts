@@ -10,7 +10,7 @@ export type GoodputKey = { readonly name: string; readonly doc: string };
 /** Everything that `--goodput` takes, aliases too. */
 export const goodputKeys: readonly GoodputKey[] = metrics.flatMap((metric) => {
   if (!metric.objective) return [];
-  const unit = metric.objective.unit === 'ms' ? 'in ms' : 'a ratio';
+  const unit = metric.objective.unit === 'ratio' ? 'a ratio' : `in ${metric.objective.unit}`;
   const own = { name: metric.key, doc: `${metric.label}: ${metric.title}, ${unit}` };
   const aliases = metric.objective.aliases.map((name) => ({ name, doc: `old name of ${metric.key}` }));
   return [own, ...aliases];

@@ -39,7 +39,7 @@ type Selectable = { readonly selectedBy: readonly string[] };
 /** How a metric is used as a service level objective of `--goodput`. */
 export type Objective = {
   /** Unit of the limit on the command line. */
-  readonly unit: 'ms' | 'ratio';
+  readonly unit: 'ms' | 'ratio' | 'MB';
   /** Other spellings of the key. */
   readonly aliases: readonly string[];
   /** Replies for which the objective says nothing, so that it holds. */

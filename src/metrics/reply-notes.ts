@@ -19,7 +19,18 @@ export function replyNotesOf(succeeded: readonly RequestRecord[]): ReplyNotes {
     droppedAudioNote: dropped[0]?.note ?? null,
     undecodedAudioReplies: undecoded.length,
     undecodedAudioNote: undecoded[0]?.note ?? null,
+    brokenImages: succeeded.reduce((sum, { image }) => sum + (image?.broken ?? 0), 0),
+    meanPollGapMs: mean(succeeded.flatMap(pollGapsMs)),
     meanRequestedTokens: mean(requested),
     meanReceivedTokens: mean(received),
   };
+}
+
+/** Times between the end of one answer about a job and the next question, ms. */
+function pollGapsMs({ attempts }: RequestRecord): number[] {
+  const exchanges = attempts.at(-1)?.exchanges ?? [];
+  return exchanges.slice(1).flatMap(({ method, sendMs }, i) => {
+    const beforeMs = exchanges[i]?.endMs ?? null;
+    return method === 'GET' && beforeMs !== null ? [sendMs - beforeMs] : [];
+  });
 }

@@ -2,6 +2,7 @@ import { fc, test as propertyTest } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
 import { eventKinds, eventLogOf } from '../records/event-log.ts';
 import type { RequestRecord } from '../records/request-record.ts';
+import { requestMetrics } from './catalogue.ts';
 import {
   attemptOf,
   audioChunks,
@@ -323,6 +324,48 @@ describe('goodput', () => {
     );
     expect(goodOf([speech], { audio_ttft: 500, audio_rtf: 0.8, audio_underrun: 200.5 })).toBe(1);
     expect(goodOf([speech], { audio_underrun: 199 })).toBe(0);
+  });
+
+  it('covers every scalar that can be better or worse', () => {
+    const every = Object.values(requestMetrics).filter(({ better }) => better !== 'neither');
+    expect(every.filter(({ objective }) => objective === undefined)).toEqual([]);
+  });
+
+  it('knows pictures, memory and waiting', () => {
+    const drawn = requestOf(
+      { startMs: 50, events: [{ timeMs: 500, kind: eventKinds.image }] },
+      {
+        intendedMs: 0,
+        image: { count: 1, pixels: 1, sizedCount: 1, broken: 0, generationMs: 300, denoiseStepMs: 15 },
+        video: { durationS: 2, frames: 48, generationMs: 400 },
+        responses: [
+          { id: null, finishReason: null, usage: null, stages: {}, stageDurations: {}, peakMemoryMb: 900 },
+        ],
+      },
+    );
+    const limits = {
+      image_generation: 300,
+      denoise_step_latency: 15,
+      video_generation: 400,
+      video_rtf: 0.2,
+      peak_memory_mb: 900,
+      client_queue_time: 50,
+      e2el_including_client_queue: 500,
+    };
+    const good = (goodput: Record<string, number>): number | null =>
+      summarize([drawn], omniFacts({ endMs: 1000, goodput, maxConcurrency: 1, requestRate: 1 })).run
+        .request_goodput;
+    expect(good(limits)).toBe(1);
+    for (const [name, limit] of Object.entries(limits)) expect(good({ [name]: limit * 0.99 })).toBe(0);
+  });
+
+  it('asks for first content of replies that reason first only', () => {
+    const reasoned = requestOf({
+      events: [{ timeMs: 50, kind: eventKinds.reasoning, tokens: 1, bytes: 1 }, ...textChunks([300])],
+    });
+    expect(goodOf([fast], { time_to_first_content: 1 })).toBe(1);
+    expect(goodOf([reasoned], { time_to_first_content: 299 })).toBe(0);
+    expect(goodOf([reasoned], { time_to_first_content: 300 })).toBe(1);
   });
 });
 

@@ -42,6 +42,10 @@ export type ReplyNotes = {
   /** Replies whose audio could not be decoded, and why the first could not. */
   readonly undecodedAudioReplies: number;
   readonly undecodedAudioNote: string | null;
+  /** Items of image replies that hold no image that decodes. */
+  readonly brokenImages: number;
+  /** Mean time between two questions about a job, ms; `null` = no request was a job that was polled. */
+  readonly meanPollGapMs: number | null;
   /** Means over the successful requests that were asked for a length and whose tokens were counted. */
   readonly meanRequestedTokens: number | null;
   readonly meanReceivedTokens: number | null;

@@ -25,7 +25,7 @@ export function goldenText(name: string): string {
   return readFileSync(new URL(`./__fixtures__/golden/${name}.txt`, import.meta.url), 'utf8');
 }
 
-type FittedRequest = {
+export type FittedRequest = {
   readonly index: number;
   readonly startMs: number;
   readonly ttftMs: number;
@@ -35,10 +35,11 @@ type FittedRequest = {
   readonly outputTokens: number;
   readonly audio?: readonly (readonly [sinceStartMs: number, frames: number])[];
   readonly stages?: ResponseFacts['stages'];
+  readonly image?: RequestRecord['image'];
 };
 
 /** Chunks of unknown size, as servers without per-chunk usage send them; the last message ends the latency. */
-function recordOf(fitted: FittedRequest): RequestRecord {
+export function recordOf(fitted: FittedRequest): RequestRecord {
   const { startMs, audio } = fitted;
   const events = [
     ...textChunks(timesOf(startMs + fitted.ttftMs, fitted.gapsMs), null),
@@ -53,16 +54,24 @@ function recordOf(fitted: FittedRequest): RequestRecord {
       outputTokens: fitted.outputTokens,
       outputTokensSource: 'usage',
       audio: audio ? wavFacts(audio.reduce((sum, [, frames]) => sum + frames, 0)) : null,
+      image: fitted.image ?? null,
       responses: fitted.stages ? [responseWith(fitted.stages)] : [],
     },
   );
 }
 
-function responseWith(stages: ResponseFacts['stages']): ResponseFacts {
-  return { id: null, finishReason: 'stop', usage: null, stages, stageDurations: {}, peakMemoryMb: null };
+export function responseWith(
+  stages: ResponseFacts['stages'],
+  peakMemoryMb: number | null = null,
+): ResponseFacts {
+  return { id: null, finishReason: 'stop', usage: null, stages, stageDurations: {}, peakMemoryMb };
 }
 
-function factsOf(durationS: number, percentileMetrics: string, changes: Partial<RunFacts> = {}): RunFacts {
+export function factsOf(
+  durationS: number,
+  percentileMetrics: string,
+  changes: Partial<RunFacts> = {},
+): RunFacts {
   return omniFacts({
     startMs: 0,
     endMs: durationS * 1000,
@@ -76,7 +85,7 @@ function shares(total: number, ...first: readonly number[]): number[] {
   return [...first, total - first.reduce((sum, part) => sum + part, 0)];
 }
 
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 /** Whole numbers that differ by one at most and make up a whole. */
 function evenly(total: number, parts: number): number[] {
@@ -87,7 +96,7 @@ function evenly(total: number, parts: number): number[] {
 }
 
 /** How many gaps of the printed mean each of the replies' token spans holds. */
-function gapCounts(spansMs: readonly number[], { mean }: PrintedStatistics): number[] {
+export function gapCounts(spansMs: readonly number[], { mean }: PrintedStatistics): number[] {
   const total = Math.round(sum(spansMs) / mean);
   return shares(total, ...spansMs.slice(0, -1).map((spanMs) => Math.round(spanMs / mean)));
 }

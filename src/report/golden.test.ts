@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { summarize } from '../metrics/summarize.ts';
 import {
+  bagelPrintStage,
+  heliosVideos,
+  hunyuanImage3,
+  qwenImageGenerations,
+} from './golden-pictures.suite.ts';
+import {
   type GoldenRun,
   goldenText,
   qwen3OmniPrintStage,
@@ -21,12 +27,21 @@ type Difference =
   | { readonly kind: 'renamed'; readonly within: string; readonly theirs: string; readonly ours: string }
   /** The file holds only what follows this title of ours. */
   | { readonly kind: 'part'; readonly from: string }
+  /** A title that an earlier version wrote in another way, where it stands first. */
+  | { readonly kind: 'retitled'; readonly theirs: string; readonly ours: string }
   | { readonly kind: 'closing-line-missing' };
 
 const continuity: Difference = {
   kind: 'added',
   after: 'Audio throughput(audio duration/s):',
   line: 'Streaming continuity OK rate:            100.00%',
+};
+
+/** The serving part's title had no blanks around it before vLLM-Omni PR #4728; the stage part's still has none. */
+const imageTitle: Difference = {
+  kind: 'retitled',
+  theirs: '-----------------Image Generation-----------------',
+  ours: '---------------- Image Generation ----------------',
 };
 
 const goldens: readonly {
@@ -43,6 +58,20 @@ const goldens: readonly {
     differences: [{ kind: 'dropped', from: '================== Audio Result ==================', lines: 4 }],
   },
   { name: 'qwen3-omni-print-stage', run: qwen3OmniPrintStage, differences: [] },
+  {
+    name: 'qwen-image-generations',
+    run: () => qwenImageGenerations('qwen-image-generations'),
+    differences: [],
+  },
+  {
+    name: 'qwen-image-generations-pr4728',
+    run: () => qwenImageGenerations('qwen-image-generations-pr4728'),
+    differences: [],
+  },
+  { name: 'helios-videos', run: heliosVideos, differences: [] },
+  { name: 'bagel-print-stage', run: bagelPrintStage, differences: [imageTitle] },
+  { name: 'hunyuan-image3', run: () => hunyuanImage3(184.95, false), differences: [imageTitle] },
+  { name: 'hunyuan-image3-print-stage', run: () => hunyuanImage3(185.15, true), differences: [imageTitle] },
   {
     name: 'qwen3-omni-stages-cli-guide',
     run: qwen3OmniStagesCliGuide,
@@ -78,6 +107,8 @@ function applied(lines: string[], difference: Difference): string[] {
         return title.includes(difference.within) ? line.replace(difference.theirs, difference.ours) : line;
       });
     }
+    case 'retitled':
+      return lines.toSpliced(at(difference.theirs), 1, difference.ours);
     case 'closing-line-missing':
       return [...lines, '='.repeat(50)];
     case 'part':

@@ -2,7 +2,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { summarize } from '../metrics/summarize.ts';
 import { renderFailureGroups } from './failure-groups.ts';
-import { allFailedRun, baseRun, everySection, speechRun } from './own-runs.suite.ts';
+import {
+  allFailedRun,
+  baseRun,
+  everySection,
+  failedPicturesRun,
+  poolingRun,
+  speechRun,
+} from './own-runs.suite.ts';
 import { renderResultJson } from './result-json.ts';
 import { renderTerminalReport } from './terminal-report.ts';
 
@@ -20,6 +27,9 @@ const runs = [
   { name: 'base', run: baseRun },
   { name: 'speech', run: speechRun },
   { name: 'all-failed', run: allFailedRun },
+  { name: 'pooling', run: poolingRun },
+  { name: 'pooling-omni', run: () => poolingRun({ omni: true }) },
+  { name: 'failed-pictures', run: failedPicturesRun },
 ];
 
 describe.each(runs)('our own golden $name', ({ name, run }) => {

@@ -113,7 +113,14 @@ function everything(index: number): RequestRecord {
       outputTokensSource: 'usage',
       expectedOutputTokens: 4,
       audio: wavFacts(48_000),
-      image: { count: 2, pixels: 512 * 512, sizedCount: 1, broken: 0, generationMs: 300 + index, denoiseStepMs: 6 },
+      image: {
+        count: 2,
+        pixels: 512 * 512,
+        sizedCount: 1,
+        broken: 0,
+        generationMs: 300 + index,
+        denoiseStepMs: 6,
+      },
       video: { durationS: 2, frames: 48, generationMs: index === 0 ? null : 400 },
       responses: [
         {
@@ -235,6 +242,46 @@ export function speechRun(): GoldenRun {
     percentileMetrics: ['ttft', 'e2el', 'audio_ttfp', 'audio_rtf'],
   });
   return { records: [record], facts };
+}
+
+/** Vectors: the base tool's report of them. */
+export function poolingRun(changes: Partial<RunFacts> = {}): GoldenRun {
+  const reply = (index: number, startMs: number, endMs: number): RequestRecord =>
+    requestOf(
+      { startMs, endMs, events: [{ timeMs: endMs, kind: eventKinds.whole }] },
+      { index, promptTokens: 12, plannedPromptTokens: 10 },
+    );
+  const facts = omniFacts({
+    omni: false,
+    endMs: 1000,
+    endpoint: {
+      name: 'openai-embeddings',
+      itl: 'chunk_gap',
+      latencyEnd: 'body_end',
+      output: 'pooling',
+    },
+    percentileMetrics: ['e2el'],
+    hasTokenizer: false,
+    goodput: { e2el: 250 },
+    ...changes,
+  });
+  return { records: [reply(0, 0, 200), reply(1, 100, 400)], facts };
+}
+
+/** Pictures that nobody got: no section speaks of text. */
+export function failedPicturesRun(): GoldenRun {
+  return {
+    records: [failing(0, 0, 'http')],
+    facts: omniFacts({
+      endMs: 500,
+      endpoint: {
+        name: '/v1/images/generations',
+        itl: 'chunk_gap',
+        latencyEnd: 'last_message',
+        output: 'pictures',
+      },
+    }),
+  };
 }
 
 /** Nothing but failures. */

@@ -14,6 +14,14 @@ export function renderReplyNotes({ notes }: RunSummary): string[] {
     lines.push(
       `The audio of ${notes.undecodedAudioReplies} replies could not be decoded${because(notes.undecodedAudioNote)}; their duration and RTF are not known.`,
     );
+  if (notes.brokenImages > 0)
+    lines.push(
+      `${notes.brokenImages} items of image replies hold no image that decodes and were not counted.`,
+    );
+  if (notes.meanPollGapMs !== null)
+    lines.push(
+      `Jobs were asked after every ${formatFixed(notes.meanPollGapMs / 1000, 2)} s on average: their E2EL is late by up to that. VIDEO_RTF and VIDEO_GENERATION are the server's own times. See poll_interval_s in --extra-body.`,
+    );
   const { meanRequestedTokens: requested, meanReceivedTokens: received } = notes;
   if (requested !== null && received !== null && received < 0.95 * requested)
     lines.push(

@@ -1,6 +1,7 @@
 import type { RequestRow, RunSummary } from '../metrics/summary.ts';
 import { baseResult } from './base-result.ts';
 import { omniResult } from './omni-result.ts';
+import { poolingResult } from './pooling-result.ts';
 import type { ResultContext } from './result-entries.ts';
 
 /** A result as it is saved. Plain values only: no NaN, no Infinity, no typed arrays. */
@@ -24,7 +25,9 @@ export function renderResultJson(
       return rows;
     },
   };
-  const sources = summary.facts.omni ? omniResult : baseResult;
+  const { facts } = summary;
+  const pooling = facts.endpoint.output === 'pooling';
+  const sources = pooling ? poolingResult : facts.omni ? omniResult : baseResult;
   // A key that comes twice keeps its first place and its last value: metadata can't replace results.
   return Object.fromEntries(sources.flatMap((source) => source(context)));
 }

@@ -1,6 +1,6 @@
 import { fc, test as propertyTest } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
-import { omniFacts, requestOf } from '../metrics/metric-records.suite.ts';
+import { attemptOf, omniFacts, requestOf } from '../metrics/metric-records.suite.ts';
 import { summarize } from '../metrics/summarize.ts';
 import type { RequestRecord } from '../records/request-record.ts';
 import { renderFailureGroups } from './failure-groups.ts';
@@ -156,6 +156,25 @@ describe('notes after the report', () => {
       'The audio of 1 replies could not be decoded (not an MP3); their duration and RTF are not known.',
       'Replies had 43.0 tokens on average where 100.0 were asked for. If lengths should be exact, see --ignore-eos.',
     ]);
+  });
+
+  it('say what a job’s latency holds, and which images do not count', () => {
+    const attempt = attemptOf(0, 100);
+    const [exchange] = attempt.exchanges;
+    if (!exchange) throw new Error('an attempt has an exchange');
+    const polls = [2100, 4100].map((sendMs) => ({ ...exchange, method: 'GET', sendMs, endMs: sendMs }));
+    const record = requestOf(
+      { endMs: 4100 },
+      {
+        attempts: [{ ...attempt, endMs: 4100, exchanges: [exchange, ...polls] }],
+        image: { count: 1, pixels: 9, sizedCount: 1, broken: 2, generationMs: null, denoiseStepMs: null },
+      },
+    );
+    const [images, jobs] = renderReplyNotes(summarize([record], omniFacts()));
+    expect(images).toBe('2 items of image replies hold no image that decodes and were not counted.');
+    expect(jobs).toMatch(
+      /^Jobs were asked after every 2\.00 s on average: their E2EL is late by up to that\./,
+    );
   });
 
   it('are none where all is well', () => {

@@ -32,7 +32,7 @@ export function plannedFacts(
   },
 ): RunFacts {
   const temperature =
-    run.target.extraBody.temperature ?? (run.endpoint.traits.latencyEnd === 'last_message' ? 0 : null);
+    run.target.extraBody.temperature ?? (run.endpoint.traits.itl === 'token_split' ? 0 : null);
   return {
     format: 1,
     omnimeterVersion,

@@ -10,6 +10,7 @@ export const clientQueueTime: RequestMetric = {
   modality: 'any',
   better: 'lower',
   selectedBy: ['client_queue_time'],
+  objective: { unit: 'ms', aliases: [] },
   doc: 'From the time at which the schedule wanted a request sent to the time at which it was first sent. Only with `--max-concurrency`.',
   source: 'vLLM PR #54136',
   of: ({ record, run }) => {

@@ -10,6 +10,7 @@ export const e2elIncludingClientQueue: RequestMetric = {
   modality: 'any',
   better: 'lower',
   selectedBy: ['e2el_including_client_queue'],
+  objective: { unit: 'ms', aliases: [] },
   doc: 'From the time at which the schedule wanted a request sent to its end, so that load the server could not take shows as latency. Only with `--max-concurrency` and a finite rate; without a rate all requests are due at once.',
   source: 'vLLM PR #54136',
   of: ({ record, run, startMs, endMs }) => {

@@ -10,6 +10,7 @@ export const peakMemory: RequestMetric = {
   modality: 'any',
   better: 'lower',
   selectedBy: [],
+  objective: { unit: 'MB', aliases: [] },
   doc: 'Largest memory that the server reports with one request. Not observed where it reports none.',
   source: '`vllm bench serve --omni`; vLLM-Omni PR #5278',
   of: ({ record }) => {

@@ -11,6 +11,11 @@ export const timeToFirstContent: RequestMetric = {
   modality: 'text',
   better: 'lower',
   selectedBy: [],
+  objective: {
+    unit: 'ms',
+    aliases: [],
+    vacuous: ({ record }) => !opensWithReasoning(record.events),
+  },
   doc: 'From sending the request to the first token of the answer itself, for replies that open with reasoning; their TTFT is that of the first reasoning token. Not observed for other replies.',
   source: 'vllm-project/guidellm issue #737, sgl-project/genai-bench issue #81',
   of: ({ record, startMs }) => {

@@ -10,6 +10,7 @@ export const videoGeneration: RequestMetric = {
   modality: 'video',
   better: 'lower',
   selectedBy: [],
+  objective: { unit: 'ms', aliases: [] },
   doc: 'Time that the server reports for making the video. Not observed where it reports none.',
   source: '`vllm bench serve --omni`',
   of: ({ record }) => {
