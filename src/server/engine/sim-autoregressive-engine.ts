@@ -56,10 +56,12 @@ export function simAutoregressiveEngine(options: SimAutoregressiveOptions): Stag
   const waitingForChunk = new Set<SimAutoregressiveSequence>();
   const budget = new TokenBudget(options.maxNumBatchedTokens);
   const countsPipeline = options.laws.batchSlope.over === 'pipeline';
-  let prefilling = 0;
+  /** Of those that run, the ones that have not read their prompts. */
+  const reading = new Set<SimAutoregressiveSequence>();
 
   const start = (sequence: SimAutoregressiveSequence, originMs: number): void => {
     running.add(sequence);
+    reading.add(sequence);
     sequence.start(originMs);
   };
   const stage: SimStage = {
@@ -73,6 +75,7 @@ export function simAutoregressiveEngine(options: SimAutoregressiveOptions): Stag
     leave(sequence) {
       waitingForChunk.delete(sequence);
       waiting.delete(sequence);
+      reading.delete(sequence);
       budget.forget(sequence);
       if (!running.delete(sequence)) return;
       const [next] = waiting;
@@ -80,14 +83,10 @@ export function simAutoregressiveEngine(options: SimAutoregressiveOptions): Stag
       waiting.delete(next);
       start(next, options.scheduler.nowMs());
     },
-    takeTokens(sequence, wanted) {
-      const granted = budget.take(sequence, wanted, running.size - prefilling);
-      if (granted > 0) prefilling += 1;
-      return granted;
-    },
-    giveBackTokens(tokens, nowMs) {
-      prefilling -= 1;
-      budget.giveBack(tokens, nowMs);
+    takeTokens: (sequence, wanted) => budget.take(sequence, wanted, running.size - reading.size),
+    giveBackTokens: (tokens, nowMs) => budget.giveBack(tokens, nowMs),
+    prefilled: (sequence) => {
+      reading.delete(sequence);
     },
   };
 

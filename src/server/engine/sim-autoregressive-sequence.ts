@@ -46,6 +46,8 @@ export type SimStage = {
   /** Tokens of the prompt that may be read now; 0 = {@link SimAutoregressiveSequence.resumePrefill} follows. */
   takeTokens(sequence: SimAutoregressiveSequence, wanted: number): number;
   giveBackTokens(tokens: number, nowMs: number): void;
+  /** The sequence has read its prompt. */
+  prefilled(sequence: SimAutoregressiveSequence): void;
 };
 
 /** What a sequence does when it is due next. */
@@ -201,6 +203,7 @@ export class SimAutoregressiveSequence implements StageSequence, ScheduledTask {
       return false;
     }
     this.#phase = 'decode';
+    this.#stage.prefilled(this);
     return true;
   }
 

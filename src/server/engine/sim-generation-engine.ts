@@ -105,7 +105,9 @@ class SimVocoder implements StageEngine, ScheduledTask {
   readonly #options: SimGenerationOptions;
   readonly #waitingForChunk = new Set<GenerationSequence>();
   readonly #ready = new Set<GenerationSequence>();
-  #batch: readonly GenerationSequence[] = [];
+  /** In the forward that is under way; one that is aborted leaves it, and the forward goes on without use. */
+  readonly #batch = new Set<GenerationSequence>();
+  #forwarding = false;
 
   constructor(options: SimGenerationOptions) {
     this.#options = options;
@@ -125,7 +127,7 @@ class SimVocoder implements StageEngine, ScheduledTask {
   ready(sequence: GenerationSequence): void {
     this.#waitingForChunk.delete(sequence);
     this.#ready.add(sequence);
-    if (this.#batch.length === 0) this.#startForward();
+    if (!this.#forwarding) this.#startForward();
   }
 
   /** The sequence waits for its next chunk. */
@@ -136,19 +138,21 @@ class SimVocoder implements StageEngine, ScheduledTask {
   leave(sequence: GenerationSequence): void {
     this.#waitingForChunk.delete(sequence);
     this.#ready.delete(sequence);
+    this.#batch.delete(sequence);
   }
 
   run(nowMs: number): void {
-    const batch = this.#batch;
+    const batch = [...this.#batch];
+    this.#batch.clear();
     const { dueMs } = this;
     for (const sequence of batch) sequence.decoded(dueMs, nowMs);
-    this.#batch = [];
+    this.#forwarding = false;
     if (this.#ready.size > 0) this.#startForward();
   }
 
   stats(): EngineStats {
     return {
-      running: this.#batch.length,
+      running: this.#batch.size,
       waiting: this.#ready.size,
       waitingForChunk: this.#waitingForChunk.size,
     };
@@ -161,23 +165,22 @@ class SimVocoder implements StageEngine, ScheduledTask {
   close(): void {
     this.#options.scheduler.remove(this);
     for (const sequence of [...this.#ready, ...this.#waitingForChunk, ...this.#batch]) sequence.abort();
-    this.#batch = [];
+    this.#forwarding = false;
   }
 
   #startForward(): void {
-    const batch: GenerationSequence[] = [];
     let aloneMs = 0;
     let readyMs = this.dueMs;
     for (const sequence of this.#ready) {
-      if (batch.length >= this.#options.maxNumSeqs) break;
-      batch.push(sequence);
+      if (this.#batch.size >= this.#options.maxNumSeqs) break;
+      this.#batch.add(sequence);
+      this.#ready.delete(sequence);
       aloneMs = Math.max(aloneMs, sequence.aloneMs);
       readyMs = Math.max(readyMs, sequence.readyMs);
     }
-    for (const sequence of batch) this.#ready.delete(sequence);
-    this.#batch = batch;
+    this.#forwarding = true;
     const { batchSlope } = this.laws;
-    const load = batchSlope.over === 'pipeline' ? this.#options.pipelineLoad() : batch.length;
+    const load = batchSlope.over === 'pipeline' ? this.#options.pipelineLoad() : this.#batch.size;
     this.dueMs = readyMs + aloneMs * slopeFactor(batchSlope.step, load);
     this.#options.scheduler.add(this);
   }

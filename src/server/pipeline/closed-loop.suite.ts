@@ -30,7 +30,10 @@ export function closedLoop(
 
 /** One stage's snapshots of all runs. */
 export function snapshots(runs: readonly SeenRun[], stageId: number): StageSnapshot[] {
-  return runs.flatMap((run) => run.metrics()[String(stageId)] ?? []);
+  return runs.flatMap((run) => {
+    const snapshot = run.metrics()[String(stageId)];
+    return snapshot === undefined ? [] : [snapshot];
+  });
 }
 
 export function values(of: readonly StageSnapshot[], key: keyof StageSnapshot): number[] {

@@ -1,28 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { mean, percentileOfSorted, sortedCopy } from '../../foundation/statistics.ts';
-import type { StageSnapshot } from '../../protocol/stage-metrics.ts';
 import { qwen3Omni } from '../model/qwen3-omni.ts';
+import { closedLoop, snapshots, values } from './closed-loop.suite.ts';
 import { type SeenRun, virtualPipeline, withoutNoise } from './virtual-pipeline.suite.ts';
 
 /** Requests one after another, as at a concurrency of one. */
 function runRequests(pipeline: typeof qwen3Omni, count: number): SeenRun[] {
-  const { scheduler, submit } = virtualPipeline(pipeline);
-  return Array.from({ length: count }, () => {
-    const seen = submit();
-    scheduler.runUntil();
-    return seen;
-  });
-}
-
-function snapshots(runs: readonly SeenRun[], stageId: number): StageSnapshot[] {
-  return runs.flatMap((run) => {
-    const snapshot = run.metrics()[String(stageId)];
-    return snapshot === undefined ? [] : [snapshot];
-  });
-}
-
-function values(of: readonly StageSnapshot[], key: keyof StageSnapshot): number[] {
-  return of.map((snapshot) => Number(snapshot[key]));
+  return closedLoop(virtualPipeline(pipeline), count, 1);
 }
 
 function within(value: number | null, expected: number, ratio: number): void {
