@@ -28,11 +28,13 @@ export async function checkReady(
   let lastError = `Endpoint readiness timed out after ${options.readyCheckTimeoutS}s.`;
   const first = withoutId(unpackRequest(requests, 0));
   while (run.interrupts.count === 0 && Date.now() < deadline) {
-    const outcome = (await run.one(first, 'readiness', deadline - Date.now())).outcome;
-    if (outcome.ok) {
+    const remainingMs = Math.max(1, deadline - Date.now());
+    const outcome = (await run.one(first, 'readiness', remainingMs))?.outcome;
+    if (outcome?.ok) {
       run.io.stdout('Initial test run completed.');
       return;
     }
+    if (outcome === undefined || run.interrupts.count > 0) break;
     lastError = outcome.message;
     if (outcome.kind !== 'connect')
       run.io.stderr(`warning: Endpoint is not ready. Error='${outcome.message}'`);
