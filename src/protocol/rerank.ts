@@ -12,7 +12,6 @@ export const rerankRequestSchema = z.looseObject({
   top_n: z.number().int().min(0).nullish(),
   return_documents: z.boolean().nullish(),
 });
-export type RerankRequest = z.infer<typeof rerankRequestSchema>;
 
 export const rerankResponseSchema = z.looseObject({
   id: z.string(),
@@ -35,4 +34,3 @@ export const scoreRequestSchema = z.looseObject({
   text_1: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
   text_2: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
 });
-export type ScoreRequest = z.infer<typeof scoreRequestSchema>;

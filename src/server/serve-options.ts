@@ -28,7 +28,7 @@ export type ServeOptions = {
   readonly platform: string | null;
   /** Explicit engine flags by name without dashes; those that mean something here act on every stage. */
   readonly engineFlags: Readonly<Record<string, unknown>>;
-  /** Keys of which every request under /v1 must name one; empty = none is needed. */
+  /** Keys of which every request but /health and /metrics must name one; empty = none is needed. */
   readonly apiKeys: readonly string[];
   /** Folder from which requests may name files; `null` = none. */
   readonly allowedLocalMediaPath: string | null;

@@ -1,5 +1,4 @@
 import type { FinishReason } from '../../protocol/sampling.ts';
-import type { StageMetrics } from '../../protocol/stage-metrics.ts';
 import type { StageArtifact } from '../engine/stage-artifact.ts';
 import type { PcmAudio, StageOutput, StageProgress } from '../engine/stage-engine.ts';
 import type { StageDefinition } from '../pipeline/pipeline-definition.ts';
@@ -97,9 +96,4 @@ export function collectRun(
     life.whenGone(() => reject(new ClientGoneError()));
     life.start(request, (run) => new CollectingSink(run, hooks, resolve, reject));
   });
-}
-
-/** Snapshots of the stages of several runs of one reply: those of the first, as a client expects one of each stage. */
-export function stageMetricsOf(runs: readonly CollectedRun[]): StageMetrics {
-  return runs[0]?.run.allSnapshots() ?? {};
 }

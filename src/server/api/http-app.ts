@@ -55,14 +55,16 @@ function digest(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }
 
-/** @throws RequestError 401 unless the request names one of the keys; only what generates asks for one */
+/** What is answered without a key: they say nothing of what is generated. */
+const openPaths = ['/health', '/metrics'];
+
+/** @throws RequestError 401 unless the request names one of the keys */
 function keyCheck(apiKeys: readonly string[]): (request: FastifyRequest) => void {
   const digests = apiKeys.map(digest);
   return (request) => {
-    if (digests.length === 0 || !request.url.startsWith('/v1')) return;
-    const [scheme = '', key = ''] = (request.headers.authorization ?? '').split(/\s+/);
-    const given = digest(key);
-    if (scheme.toLowerCase() === 'bearer' && digests.some((known) => timingSafeEqual(known, given))) return;
+    if (digests.length === 0 || openPaths.includes(request.url.split('?')[0] ?? '')) return;
+    const given = /^bearer\s+(.+)$/i.exec(request.headers.authorization ?? '')?.[1];
+    if (given !== undefined && digests.some((known) => timingSafeEqual(known, digest(given)))) return;
     throw new RequestError(
       401,
       'Unauthorized: send "Authorization: Bearer" and a key of this server.',

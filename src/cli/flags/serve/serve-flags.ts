@@ -68,7 +68,7 @@ export const serveFlags = {
     kind: 'list',
     default: null,
     placeholder: 'KEY',
-    doc: 'Keys of which a request under /v1 must name one, as "Authorization: Bearer KEY". They are never logged.',
+    doc: 'Keys of which every request but /health and /metrics must name one, as "Authorization: Bearer KEY". They are never logged.',
   },
   'allowed-local-media-path': {
     group: 'Server',
