@@ -28,4 +28,9 @@ export const commands: readonly CommandEntry[] = [
     summary: 'print the report of a stored run',
     load: async () => (await import('./report-command.ts')).reportCommand,
   },
+  {
+    name: ['compare'],
+    summary: 'compare runs with a baseline, and judge the change',
+    load: async () => (await import('./compare-command.ts')).compareCommand,
+  },
 ];

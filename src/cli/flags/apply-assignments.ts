@@ -20,7 +20,11 @@ export function applyAssignments(
   const present = (name: string): FlagValue => given.get(name) ?? below.get(name) ?? null;
   for (const assignment of assignments) {
     if (assignment.members.length > 0) continue;
-    given.set(assignment.name, wholeValue(assignment, table, present(assignment.name)));
+    const value = wholeValue(assignment, table, {
+      present: present(assignment.name),
+      earlier: given.get(assignment.name),
+    });
+    given.set(assignment.name, value);
   }
   for (const assignment of assignments) {
     if (assignment.members.length === 0) continue;
@@ -30,13 +34,19 @@ export function applyAssignments(
   return given;
 }
 
-function wholeValue(assignment: Assignment, table: FlagTable, present: FlagValue): FlagValue {
+function wholeValue(
+  assignment: Assignment,
+  table: FlagTable,
+  of: { readonly present: FlagValue; readonly earlier: FlagValue | undefined },
+): FlagValue {
   const flag = table[assignment.name];
   if (flag === undefined) throw new Error(`no flag ${assignment.name}`);
   if (flag.kind === 'boolean' && assignment.texts.length === 0) return !assignment.negated;
   const value = parseFlagValue(flag, assignment.texts, assignment.spelled);
-  if (!assignment.append || !Array.isArray(present) || !Array.isArray(value)) return value;
-  return [...present, ...value];
+  if (!Array.isArray(value)) return value;
+  // A flag that may be repeated gathers its uses on the line; those of lower sources it replaces like any other.
+  const before = flag.kind === 'repeated' ? of.earlier : assignment.append ? of.present : null;
+  return Array.isArray(before) ? [...before, ...value] : value;
 }
 
 function memberValue(assignment: Assignment, base: Readonly<Record<string, unknown>>): FlagValue {

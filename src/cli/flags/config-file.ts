@@ -90,6 +90,7 @@ function configValue(flag: Flag, value: unknown, where: string): FlagValue {
     case 'number-or-json':
       return parseFlagValue(flag, [typeof value === 'string' ? value : JSON.stringify(value)], where);
     case 'list':
+    case 'repeated':
       return parseFlagValue(flag, listTexts(value, where), where);
     case 'comma-list':
       return parseFlagValue(flag, [listTexts(value, where).join(',')], where);

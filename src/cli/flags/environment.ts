@@ -15,7 +15,7 @@ export function readEnvironment(env: Environment, table: FlagTable): Map<string,
     const variable = environmentName(name);
     const text = env[variable];
     if (text === undefined || text === '') continue;
-    const texts = takesMany(flag) ? splitList(text, variable) : [text];
+    const texts = takesMany(flag) || flag.kind === 'repeated' ? splitList(text, variable) : [text];
     values.set(name, parseFlagValue(flag, texts, variable));
   }
   return values;

@@ -151,6 +151,8 @@ export function parseFlagValue(flag: Flag, texts: readonly string[], where: stri
       return flag.choices === undefined
         ? [...texts]
         : texts.map((one) => checkChoice(one, flag.choices ?? [], where));
+    case 'repeated':
+      return [...texts];
     case 'comma-list':
       return splitCommas(text);
     case 'pairs':

@@ -54,6 +54,8 @@ export type Flag = FlagBase &
         readonly choices?: readonly string[];
         readonly default: readonly string[] | null;
       }
+    /** One value for each use of the flag; all uses count. */
+    | { readonly kind: 'repeated'; readonly default: readonly string[] | null }
     /** One value, split at commas. */
     | { readonly kind: 'comma-list'; readonly default: readonly string[] | null }
     | {
@@ -78,7 +80,7 @@ type ValueByKind<F extends Flag> = F extends { kind: 'choice'; choices: readonly
         ? JsonObject
         : F extends { kind: 'number-or-json' }
           ? number | JsonObject
-          : F extends { kind: 'list' | 'comma-list' }
+          : F extends { kind: 'list' | 'repeated' | 'comma-list' }
             ? readonly string[]
             : F extends { kind: 'pairs' }
               ? Pairs

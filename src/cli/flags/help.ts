@@ -32,6 +32,8 @@ export function placeholderOf(flag: Flag): string {
       return 'JSON';
     case 'list':
       return 'VALUE …';
+    case 'repeated':
+      return 'VALUE';
     case 'comma-list':
       return 'A,B,…';
     case 'pairs':

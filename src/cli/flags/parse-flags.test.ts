@@ -16,6 +16,7 @@ const table = {
   'extra-body': { group: 'G', kind: 'json', default: null, doc: '' },
   ratio: { group: 'G', kind: 'number-or-json', default: 0, doc: '' },
   'lora-modules': { group: 'G', kind: 'list', default: null, doc: '' },
+  threshold: { group: 'G', kind: 'repeated', default: null, doc: '' },
   metrics: { group: 'G', kind: 'comma-list', default: ['ttft'], doc: '' },
   header: {
     group: 'G',
@@ -66,6 +67,7 @@ describe('values', () => {
     [['--metrics', 'a, b,'], 'metrics', ['a', 'b']],
     [['--metrics+', 'b,c'], 'metrics', ['ttft', 'b', 'c']],
     [['--lora-modules', 'a', 'b', '--lora-modules', 'c'], 'lora-modules', ['c']],
+    [['--threshold', 'a<1', 'b', '--threshold=c<2'], 'threshold', ['a<1', 'c<2']],
     [['--lora-modules', 'a', 'b', '--lora-modules+', 'c'], 'lora-modules', ['a', 'b', 'c']],
     [
       ['--header', ' A = b=c ', 'D='],
@@ -150,6 +152,7 @@ describe('sources', () => {
         'extra-body: {modalities: [text, audio], audio: {voice: a}}',
         'extra_body.temperature: 0.3',
         'lora-modules: [a, 1]',
+        'threshold: [a<1, b>2]',
         'metrics: [ttft, e2el]',
         'header: {X-A: 1, X-B: "y=z"}',
         'ratio: {input: 0.1, output: 0.2}',
@@ -160,6 +163,7 @@ describe('sources', () => {
       rate: Number.POSITIVE_INFINITY,
       'extra-body': { modalities: ['text', 'audio'], audio: { voice: 'a' }, temperature: 0.3 },
       'lora-modules': ['a', '1'],
+      threshold: ['a<1', 'b>2'],
       metrics: ['ttft', 'e2el'],
       header: [
         ['X-A', '1'],
