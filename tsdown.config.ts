@@ -10,6 +10,7 @@ export default defineConfig({
     'load-thread': 'src/drive/load-thread.ts',
     'arrival-clock-thread': 'src/drive/arrival-clock-thread.ts',
     'random-prompts-thread': 'src/workloads/random-prompts-thread.ts',
+    'random-media-thread': 'src/workloads/random-media-thread.ts',
   },
   format: 'esm',
   platform: 'node',

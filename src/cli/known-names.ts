@@ -10,13 +10,9 @@ export const backendsNamedByPath: readonly string[] = [
 
 /** Datasets of the reference, as {@link knownBackends}. */
 export const knownDatasets: readonly string[] = [
-  'random-mm',
-  'random-rerank',
   'burstgpt',
   'sonnet',
   'hf',
-  'custom_audio',
-  'custom_image',
   'prefix_repetition',
   'spec_bench',
   'speed_bench',

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import type { PreparedRequest } from '../endpoints/endpoint.ts';
 
 /** What the engine must know of a request beside what goes over the wire. */
@@ -32,13 +33,13 @@ const requestIdHeader = 'x-request-id';
 const smallestSegment = 64 * 1024;
 const largestSegment = 16 * 1024 * 1024;
 
+/** From this size on a body is looked for among those before it: media that are sent again and again lie there once. */
+const largeBody = 64 * 1024;
+
+/** Where a body lies. */
+type Extent = { readonly segment: number; readonly start: number; readonly end: number };
 /** Where a request lies in the table. */
-type Place = {
-  readonly segment: number;
-  readonly start: number;
-  readonly end: number;
-  readonly shape: number;
-};
+type Place = Extent & { readonly shape: number };
 
 /**
  * Packs requests as they are prepared, so that nobody has to hold them all: with prompts of pages, or media, they are
@@ -52,6 +53,8 @@ export class RequestPacker {
   readonly #shapes: Shape[] = [];
   readonly #shapeIndex = new Map<string, number>();
   readonly #known = new WeakMap<PreparedRequest, Place>();
+  /** Large bodies by length and checksum. */
+  readonly #large = new Map<string, Extent>();
 
   add({ prepared, facts }: PlannedRequest): void {
     let place = this.#known.get(prepared);
@@ -77,7 +80,22 @@ export class RequestPacker {
     };
   }
 
-  #placeBody(body: Uint8Array): Omit<Place, 'shape'> {
+  #placeBody(body: Uint8Array): Extent {
+    if (body.byteLength < largeBody) return this.#append(body);
+    const key = `${body.byteLength}:${crc32(body)}`;
+    const known = this.#large.get(key);
+    if (known !== undefined && this.#holds(known, body)) return known;
+    const extent = this.#append(body);
+    this.#large.set(key, extent);
+    return extent;
+  }
+
+  #holds({ segment, start, end }: Extent, body: Uint8Array): boolean {
+    const memory = this.#segments[segment];
+    return memory !== undefined && Buffer.from(memory, start, end - start).equals(body);
+  }
+
+  #append(body: Uint8Array): Extent {
     let last = this.#segments.at(-1);
     if (last === undefined || this.#used + body.byteLength > last.byteLength) {
       const next = Math.min(largestSegment, last === undefined ? smallestSegment : last.byteLength * 2);

@@ -13,6 +13,7 @@ export function jsonRequest(
   fields: Readonly<Record<string, unknown>>,
   reading: Readonly<Record<string, unknown>> = {},
 ): PreparedRequest {
+  if (sample.recordedBody) return jsonBody(sample, target, sample.recordedBody, reading);
   const body: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(fields)) if (value !== undefined) body[key] = value;
   if (target.ignoreEos) body.ignore_eos = true;
@@ -20,25 +21,31 @@ export function jsonRequest(
   return jsonBody(sample, target, body, reading);
 }
 
-/** A JSON request with exactly this body. */
+/** A JSON request with exactly this body; of a recorded one that of the recording, with the run's model. */
 export function jsonBody(
   sample: Sample,
   target: Target,
   body: Readonly<Record<string, unknown>>,
   reading: Readonly<Record<string, unknown>> = {},
 ): PreparedRequest {
+  const recorded = sample.recordedBody;
+  const sent = recorded ? { ...recorded, model: target.model } : body;
   return {
     method: 'POST',
     url: target.url,
     headers: requestHeaders(target, sample, 'application/json'),
-    body: Buffer.from(JSON.stringify(body)),
-    model: typeof body.model === 'string' ? body.model : target.model,
-    reading: { stream: body.stream === true, ...reading },
+    body: Buffer.from(JSON.stringify(sent)),
+    model: typeof sent.model === 'string' ? sent.model : target.model,
+    reading: { stream: sent.stream === true, ...reading },
   };
 }
 
-/** The run's `--extra-body` with the sample's own fields over it, for APIs that place each field themselves. */
+/**
+ * The run's `--extra-body` with the sample's own fields over it, for APIs that place each field themselves; the
+ * fields of a recorded request stand alone.
+ */
 export function extraFields(sample: Sample, target: Target): Readonly<Record<string, unknown>> {
+  if (sample.recordedBody) return sample.recordedBody;
   return { ...target.extraBody, ...sample.bodyOverrides };
 }
 
@@ -60,14 +67,14 @@ export function formRequest(
   };
 }
 
-/** Content type, then the run's headers (authorization, `--header`; a later one replaces), then the request id. */
+/** Content type, then the run's headers (authorization, `--header`; a later one replaces), then the sample's, then the request id. */
 function requestHeaders(target: Target, sample: Sample, contentType: string): (readonly [string, string])[] {
   const headers = new Map<string, readonly [string, string]>();
   const set = (name: string, value: string): void => {
     headers.set(name.toLowerCase(), [name, value]);
   };
   set('Content-Type', contentType);
-  for (const [name, value] of target.headers) set(name, value);
+  for (const [name, value] of [...target.headers, ...(sample.headers ?? [])]) set(name, value);
   if (sample.requestId !== null) set('x-request-id', sample.requestId);
   return [...headers.values()];
 }

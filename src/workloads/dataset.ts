@@ -1,4 +1,5 @@
 import type { Tokenizer } from '../tokens/tokenizer.ts';
+import type { MmOptions } from './mm-plan.ts';
 import type { Sample } from './sample.ts';
 
 /** The flags that choose and shape the dataset; each dataset reads the ones that are its own. */
@@ -19,6 +20,25 @@ export type DatasetOptions = {
   readonly randomPrefixLen: number;
   /** Each in [0, 1): lengths are uniform in L·(1 ± ratio). */
   readonly randomRangeRatio: { readonly input: number; readonly output: number };
+  /** Prompts a request, for endpoints that take lists. */
+  readonly randomBatchSize: number;
+  /** Query and documents are read apart, as embedding models do. */
+  readonly noReranker: boolean;
+  readonly randomMm: RandomMmOptions;
+  /** Make whole messages of text and media here, instead of leaving that to the endpoint. */
+  readonly enableMultimodalChat: boolean;
+  /** Send files and web addresses as data URLs, instead of leaving it to the server to fetch them. */
+  readonly ensureClientSideData: boolean;
+  /** Requests of a trace are due when the trace says; `null` = where it says so of every one. */
+  readonly selfTimed: boolean | null;
+};
+
+/** What random media are made of. */
+export type RandomMmOptions = MmOptions & {
+  /** `auto` = FFmpeg with x264 where there is one. */
+  readonly videoEncoder: 'auto' | 'ffmpeg' | 'built-in';
+  /** As what WAV files are announced. */
+  readonly audioMime: string;
 };
 
 export type LoadContext = {
@@ -30,6 +50,11 @@ export type LoadContext = {
   readonly tokenizer: Tokenizer | null;
   /** The endpoint takes messages, so the server applies the chat template. */
   readonly chatEndpoint: boolean;
+  /**
+   * Asks the endpoint whether it can express such a sample, before many are made; absent = nobody to ask.
+   * @throws UsageError where it can't
+   */
+  tryOut?(sample: Sample): void;
   /** Where caches lie (XDG_CACHE_HOME, HOME) and whether they are used (OMNIMETER_CACHE); this process's by default. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** A line for the user, e.g. how many rows were left out. */

@@ -1,3 +1,4 @@
+import { closeSync, openSync, readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { InputFileError, messageOf } from '../foundation/errors.ts';
 import {
@@ -22,6 +23,11 @@ export type EntryFile = {
    * @throws DatasetRowError where it is not JSON
    */
   read(index: number): Promise<unknown>;
+  /**
+   * Reads the entry at a position later, and again each time: for entries that are too large to keep all of.
+   * Works after `close`.
+   */
+  again(index: number): () => unknown;
   /** An error about the entry, with the file and the line that it starts in. */
   error(index: number, message: string): Promise<DatasetRowError>;
   close(): Promise<void>;
@@ -88,6 +94,21 @@ async function openFile(path: string): Promise<FileHandle> {
   throw new InputFileError(`--dataset-path ${path}: not a file. Give the dataset's file itself.`);
 }
 
+function bytesNow(path: string, { start, end }: EntrySpan): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.allocUnsafe(end - start);
+    return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, start));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Text without the byte order mark that some editors put first. */
+function textOf(bytes: Buffer): string {
+  return bytes.toString('utf8').replace(/^\uFEFF/, '');
+}
+
 /**
  * Opens a JSON array or JSONL file of any size and finds its entries, without holding them.
  * @throws InputFileError for a file that cannot be read or is not a list of entries
@@ -119,7 +140,7 @@ export async function openEntryFile(path: string): Promise<EntryFile> {
     path,
     count: spans.length,
     read: async (index) => {
-      const text = (await bytesOf(spanAt(index))).toString('utf8').replace(/^\uFEFF/, '');
+      const text = textOf(await bytesOf(spanAt(index)));
       try {
         return JSON.parse(text);
       } catch (cause) {
@@ -129,6 +150,7 @@ export async function openEntryFile(path: string): Promise<EntryFile> {
         );
       }
     },
+    again: (index) => () => JSON.parse(textOf(bytesNow(path, spanAt(index)))),
     error: errorAt,
     close: () => file.close(),
   };

@@ -1,5 +1,6 @@
 import type { Tokenizer } from '../tokens/tokenizer.ts';
 import type { DatasetOptions, LoadContext } from './dataset.ts';
+import { defaultMmBuckets } from './mm-buckets.ts';
 
 /** The options of a run that gives no dataset flag. */
 const defaults: DatasetOptions = {
@@ -16,6 +17,19 @@ const defaults: DatasetOptions = {
   randomOutputLen: 128,
   randomPrefixLen: 0,
   randomRangeRatio: { input: 0, output: 0 },
+  randomBatchSize: 1,
+  noReranker: false,
+  randomMm: {
+    itemsPerRequest: 1,
+    itemsRangeRatio: 0,
+    limits: { image: 255, video: 1 },
+    buckets: defaultMmBuckets,
+    videoEncoder: 'built-in',
+    audioMime: 'audio/wav',
+  },
+  enableMultimodalChat: false,
+  ensureClientSideData: false,
+  selfTimed: null,
 };
 
 /** A context for tests, and the lines that a dataset says in it. */

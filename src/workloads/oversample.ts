@@ -38,7 +38,8 @@ export function oversampled(samples: readonly Sample[], context: LoadContext): S
   return result;
 }
 
-function checkRequestIds(samples: readonly Sample[]): void {
+/** @throws UsageError where two requests share an id */
+export function checkRequestIds(samples: readonly Sample[]): void {
   const ids = samples.flatMap(({ requestId }) => (requestId === null ? [] : [requestId]));
   if (new Set(ids).size === ids.length) return;
   throw new UsageError(

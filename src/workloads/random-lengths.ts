@@ -67,16 +67,19 @@ export function drawRandomLengths(
     readonly numPrompts: number;
     readonly vocabSize: number;
     readonly seed: number;
+    /** Tells independent draws of one seed apart. */
+    readonly purpose?: string;
   },
 ): RandomLengths {
+  const { purpose: kind = 'random' } = options;
   const { input, output } = randomLengthRanges(options);
   const draw = (purpose: string, { low, high }: TokenRange): number[] => {
     const random = randomStream(options.seed, purpose);
     return Array.from({ length: options.numPrompts }, () => random.integer(low, high));
   };
   return {
-    bodyTokens: draw('random-input-lengths', input),
-    outputTokens: draw('random-output-lengths', output),
-    starts: draw('random-starts', { low: 0, high: Math.max(0, options.vocabSize - 1) }),
+    bodyTokens: draw(`${kind}-input-lengths`, input),
+    outputTokens: draw(`${kind}-output-lengths`, output),
+    starts: draw(`${kind}-starts`, { low: 0, high: Math.max(0, options.vocabSize - 1) }),
   };
 }

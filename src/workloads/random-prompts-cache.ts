@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../foundation/errors.ts';
 import type { TokenizerSource } from '../tokens/tokenizer.ts';
+import { cacheFolder, makeRoom, markUsed } from './cache-folder.ts';
 import type { RandomPrompt } from './random-prompt-maker.ts';
 import { generatorVersion, type RandomPromptsJob } from './random-prompts.ts';
 
@@ -42,25 +42,6 @@ function parseEntry(text: string): RandomPrompt[] | null {
   return pairs.map(([prompt, tokens]) => ({ text: prompt, tokens }));
 }
 
-/** Removes the entries that were not used for longest until the folder is within its size. */
-async function makeRoom(folder: string, maxBytes: number): Promise<void> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.txt'));
-  const entries = await Promise.all(
-    names.map(async (name) => ({ path: join(folder, name), ...(await statOf(join(folder, name))) })),
-  );
-  let total = entries.reduce((sum, { bytes }) => sum + bytes, 0);
-  for (const { path, bytes } of entries.sort((a, b) => a.usedMs - b.usedMs)) {
-    if (total <= maxBytes) return;
-    await rm(path, { force: true });
-    total -= bytes;
-  }
-}
-
-async function statOf(path: string): Promise<{ bytes: number; usedMs: number }> {
-  const { size, mtimeMs } = await stat(path);
-  return { bytes: size, usedMs: mtimeMs };
-}
-
 /**
  * The cache in `$XDG_CACHE_HOME/omnimeter/random-prompts`, or under `~/.cache`.
  * @param options.note gets one line when an entry cannot be written
@@ -72,16 +53,14 @@ export function randomPromptsCache(options: {
   readonly maxBytes?: number;
 }): RandomPromptsCache | null {
   const { env, note, maxBytes = maxFolderBytes } = options;
-  if (env.OMNIMETER_CACHE === 'off') return null;
-  const caches = env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache');
-  const folder = join(caches, 'omnimeter', 'random-prompts');
+  const folder = cacheFolder(env, 'random-prompts');
+  if (folder === null) return null;
   const pathOf = (key: string): string => join(folder, `${key}.txt`);
   return {
     read: async (key) => {
       try {
         const prompts = parseEntry(await readFile(pathOf(key), 'utf8'));
-        const now = new Date();
-        if (prompts !== null) await utimes(pathOf(key), now, now).catch(() => undefined);
+        if (prompts !== null) await markUsed(pathOf(key));
         return prompts;
       } catch {
         return null;
@@ -95,7 +74,7 @@ export function randomPromptsCache(options: {
         await mkdir(folder, { recursive: true });
         await writeFile(temporary, `${digest(body)}\n${body}`);
         await rename(temporary, pathOf(key));
-        await makeRoom(folder, maxBytes);
+        await makeRoom(folder, '.txt', maxBytes);
       } catch (cause) {
         await rm(temporary, { force: true }).catch(() => undefined);
         note(

@@ -24,6 +24,13 @@ export type Sample = {
   readonly chatMessages?: readonly ChatMessage[];
   /** Body fields of this request only; they win over the run's `--extra-body`. */
   readonly bodyOverrides?: Readonly<Record<string, unknown>>;
+  /**
+   * The body of a recorded request, sent as it stands in place of what the endpoint would build; only `model` becomes
+   * the run's.
+   */
+  readonly recordedBody?: Readonly<Record<string, unknown>>;
+  /** Headers of this request only; they win over the run's. */
+  readonly headers?: readonly (readonly [string, string])[];
   /** Sent as `x-request-id`; unique in a run. */
   readonly requestId: string | null;
   /** Due time of a trace replay in seconds after the first, or absent. */

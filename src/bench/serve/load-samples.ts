@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../endpoints/endpoint.ts';
+import type { Endpoint, Target } from '../../endpoints/endpoint.ts';
 import { UsageError } from '../../foundation/errors.ts';
 import type { Tokenizer } from '../../tokens/tokenizer.ts';
 import type { Dataset } from '../../workloads/dataset.ts';
@@ -12,7 +12,12 @@ const quietMs = 2000;
 /** @throws UsageError, InputFileError as the dataset does, and when it gave no request at all */
 export async function loadSamples(
   options: BenchServeOptions,
-  run: { readonly tokenizer: Tokenizer | null; readonly endpoint: Endpoint; readonly io: CommandIo },
+  run: {
+    readonly tokenizer: Tokenizer | null;
+    readonly endpoint: Endpoint;
+    readonly target: Target;
+    readonly io: CommandIo;
+  },
 ): Promise<readonly Sample[]> {
   const name = options.dataset.name;
   const dataset: Dataset | undefined = Object.hasOwn(datasets, name)
@@ -27,6 +32,7 @@ export async function loadSamples(
     requestIdPrefix: options.requestIdPrefix,
     tokenizer: run.tokenizer,
     chatEndpoint: run.endpoint.defaultPath.includes('chat'),
+    tryOut: (sample) => void run.endpoint.prepare(sample, run.target),
     note: (line) => run.io.stderr(`note: ${line}`),
     progress: (done, total) => {
       if (options.disableProgress || Date.now() - shownAt < quietMs) return;

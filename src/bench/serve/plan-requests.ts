@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { type PackedRequests, type PlannedRequest, RequestPacker } from '../../drive/request-table.ts';
 import type { Endpoint, PreparedRequest, Target } from '../../endpoints/endpoint.ts';
 import { randomStream } from '../../foundation/random.ts';
@@ -29,11 +30,14 @@ export function runTarget(options: BenchServeOptions, endpoint: Endpoint, model:
   };
 }
 
+/** How long the thread may be held before timers and signals get their turn, ms. */
+const sliceMs = 20;
+
 /**
  * Serialises every request before the clock starts, with its LoRA adapter where any are given.
  * @param run.note takes what the endpoint has to say of the requests, each line once
  */
-export function planRequests(
+export async function planRequests(
   run: {
     readonly endpoint: Endpoint;
     readonly target: Target;
@@ -41,12 +45,13 @@ export function planRequests(
     readonly note: (line: string) => void;
   },
   options: BenchServeOptions,
-): PackedRequests {
+): Promise<PackedRequests> {
   const random = randomStream(options.seed, 'lora');
   const modules = options.loraModules;
   const packer = new RequestPacker();
   const said = new Set<string>();
   let index = 0;
+  let sliceEnd = performance.now() + sliceMs;
   for (const sample of run.samples) {
     const chosen =
       options.loraAssignment === 'random' ? random.integer(0, modules.length - 1) : index % modules.length;
@@ -55,6 +60,9 @@ export function planRequests(
     for (const line of planned.prepared.notes ?? []) said.add(line);
     packer.add(planned);
     index += 1;
+    if (performance.now() < sliceEnd) continue;
+    await setImmediate();
+    sliceEnd = performance.now() + sliceMs;
   }
   for (const line of said) run.note(line);
   return packer.pack();

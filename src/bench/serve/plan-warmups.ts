@@ -29,7 +29,7 @@ export async function planWarmups(options: BenchServeOptions, run: Run): Promise
       anonymous(others[index % others.length] ?? first),
     );
     // What the endpoint has to say is said of the run's own requests.
-    return planRequests({ ...run, samples, note: () => {} }, options);
+    return await planRequests({ ...run, samples, note: () => {} }, options);
   }
   const sample = anonymous(first);
   const planned = plannedRequest(run.endpoint.prepare(sample, run.target), sample);

@@ -19,7 +19,7 @@ import { checkReady, warmUp } from './preliminaries.ts';
 import { presentRun } from './present-run.ts';
 import { plannedFacts } from './run-facts.ts';
 import { RunFolder } from './run-folder.ts';
-import { dueTimes, scheduleOf } from './schedule-of.ts';
+import { dueTimes, scheduleOf, traceTimesMs } from './schedule-of.ts';
 import { ServerCalls } from './server-calls.ts';
 
 /** Everything that is known before the first request leaves. */
@@ -32,6 +32,8 @@ type PreparedRun = {
   readonly warmups: PackedRequests;
   /** What probes send; `null` = there are none. */
   readonly probe: PlannedRequest | null;
+  /** When a recording says that each request is due, ms; `null` = the request rate says so. */
+  readonly traceMs: readonly number[] | null;
 };
 
 /** The request of the probe loop: as small as a request can be. */
@@ -56,10 +58,17 @@ export async function runBenchServe(
   try {
     const run = await interrupts.race(prepareRun(options, calls, io));
     if (run === null || interrupts.count > 0) return { exitCode: 130 };
-    return await measure(run, options, { io, interrupts, calls });
+    return await measure(run, atTraceTimes(run, options), { io, interrupts, calls });
   } finally {
     await calls.close();
   }
+}
+
+/** A recording's times take the place of a request rate. */
+function atTraceTimes({ traceMs }: PreparedRun, options: BenchServeOptions): BenchServeOptions {
+  return traceMs === null
+    ? options
+    : { ...options, requestRate: Number.POSITIVE_INFINITY, burstiness: 1, rampUp: null };
 }
 
 async function prepareRun(
@@ -74,12 +83,12 @@ async function prepareRun(
   const tokenizer = options.skipTokenizerInit
     ? null
     : await resolveTokenizer({ tokenizer: options.tokenizer, model: modelId, env: process.env, note });
-  const samples = await loadSamples(options, { tokenizer, endpoint, io });
   const target = runTarget(options, endpoint, servedName);
-  const requests = planRequests({ endpoint, target, samples, note }, options);
+  const samples = await loadSamples(options, { tokenizer, endpoint, target, io });
+  const requests = await planRequests({ endpoint, target, samples, note }, options);
   const warmups = await planWarmups(options, { endpoint, target, samples, tokenizer, io });
   const probe = options.probeRequestRate > 0 ? probeRequest(endpoint, target) : null;
-  return { endpoint, target, modelId, tokenizer, requests, warmups, probe };
+  return { endpoint, target, modelId, tokenizer, requests, warmups, probe, traceMs: traceTimesMs(samples) };
 }
 
 /** @throws UsageError where the endpoint can't send a probe's prompt, e.g. because it needs media */
@@ -140,8 +149,8 @@ async function measure(
     io.stdout('Starting main benchmark run...');
     await interrupts.race(startProfiler(options, tools));
     if (interrupts.count > 0) return folder.abandon(130);
-    const pacer = scheduleOf(options, run.requests.count);
-    for (const line of trafficBanner(options)) io.stdout(line);
+    const pacer = scheduleOf(options, run.requests.count, run.traceMs);
+    for (const line of trafficBanner(options, run.traceMs !== null)) io.stdout(line);
     const { records, facts: finished } = await measured.run(
       facts,
       pacer,
@@ -192,15 +201,16 @@ function present(
 }
 
 /** The lines that announce the load. */
-export function trafficBanner(options: BenchServeOptions): string[] {
+function trafficBanner(options: BenchServeOptions, selfTimed: boolean): string[] {
   const lines: string[] = [];
-  if (options.rampUp) {
+  if (selfTimed) lines.push('Self timing is set, using the timestamps from the trace file.');
+  else if (options.rampUp) {
     const { strategy, startRps, endRps } = options.rampUp;
     lines.push(`Traffic ramp-up strategy: ${strategy}.`);
     lines.push(`Will increase RPS from ${startRps} to ${endRps} RPS over the duration of the benchmark.`);
   } else lines.push(`Traffic request rate: ${formatFloat(options.requestRate)}`);
   const law = options.burstiness === 1 ? 'Poisson process' : 'Gamma distribution';
-  lines.push(`Burstiness factor: ${formatFloat(options.burstiness)} (${law})`);
+  if (!selfTimed) lines.push(`Burstiness factor: ${formatFloat(options.burstiness)} (${law})`);
   lines.push(`Maximum request concurrency: ${options.maxConcurrency ?? 'None'}`);
   if (options.probeRequestRate > 0)
     lines.push(`Probe request rate: ${formatFloat(options.probeRequestRate)} req/s`);

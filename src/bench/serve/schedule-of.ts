@@ -1,7 +1,8 @@
 import { randomStream } from '../../foundation/random.ts';
-import { arrivalPacer } from '../../schedule/arrival-schedule.ts';
+import { arrivalPacer, listedPacer } from '../../schedule/arrival-schedule.ts';
 import type { Pacer } from '../../schedule/pacer.ts';
 import type { RatePlan } from '../../schedule/rate-plan.ts';
+import type { Sample } from '../../workloads/sample.ts';
 import type { BenchServeOptions } from './options.ts';
 
 export function ratePlan(options: Pick<BenchServeOptions, 'rampUp' | 'requestRate'>): RatePlan {
@@ -11,8 +12,24 @@ export function ratePlan(options: Pick<BenchServeOptions, 'rampUp' | 'requestRat
     : { kind: 'steady', rps: options.requestRate };
 }
 
-/** The run's arrivals, from a random stream of their own. */
-export function scheduleOf(options: BenchServeOptions, count: number): Pacer {
+/** When each request of a recorded workload is due, ms after the first; `null` where a sample has no time. */
+export function traceTimesMs(samples: readonly Sample[]): readonly number[] | null {
+  const times = samples.flatMap(({ traceTimestampS }) =>
+    traceTimestampS === undefined ? [] : [traceTimestampS * 1000],
+  );
+  return times.length === samples.length && times.length > 0 ? times : null;
+}
+
+/**
+ * The run's arrivals, from a random stream of their own.
+ * @param traceMs times that a recording has for the requests; they take the place of rate and burstiness
+ */
+export function scheduleOf(
+  options: BenchServeOptions,
+  count: number,
+  traceMs: readonly number[] | null,
+): Pacer {
+  if (traceMs !== null) return listedPacer(traceMs);
   return arrivalPacer(
     { count, rate: ratePlan(options), burstiness: options.burstiness },
     randomStream(options.seed, 'arrivals'),

@@ -65,9 +65,37 @@ describe("the guide's command lines, verbatim", () => {
     });
   });
 
+  test('random-mm', async () => {
+    const { options, notes } = await produce(guide('guide-random-mm'));
+    expect(notes).toEqual([]);
+    expect(options).toMatchObject({
+      backend: 'openai-chat-omni',
+      ignoreEos: true,
+      requestRate: 1,
+      numPrompts: 1,
+      dataset: {
+        name: 'random-mm',
+        randomInputLen: 10,
+        randomOutputLen: 2,
+        randomMm: {
+          itemsPerRequest: 2,
+          itemsRangeRatio: 0,
+          limits: { image: 1, video: 1, audio: 1 },
+          buckets: [
+            { height: 32, width: 32, frames: 1, weight: 0.5 },
+            { height: 0, width: 1, frames: 1, weight: 0.1 },
+            { height: 32, width: 32, frames: 2, weight: 0.4 },
+          ],
+        },
+      },
+    });
+    // Forced for random prompts, also where the command line does not ask for it.
+    expect((await produce(['--dataset-name', 'random-mm'])).options.ignoreEos).toBe(true);
+  });
+
   test('a dataset or endpoint that is not built is told apart from a slip', async () => {
-    await expect(produce(guide('guide-random-mm'))).rejects.toThrow(
-      '--dataset-name random-mm is not available in this version of omnimeter.\nAvailable datasets: random, sharegpt, custom',
+    await expect(produce(['--dataset-name', 'videomme'])).rejects.toThrow(
+      '--dataset-name videomme is not available in this version of omnimeter.\nAvailable datasets: random, random-mm,',
     );
     await expect(produce(['--backend', 'openai-realtime-tts'])).rejects.toThrow(
       /--backend openai-realtime-tts is not available .*\nAvailable backends: openai, vllm, openai-chat, openai-chat-omni, daily-omni/,
@@ -199,6 +227,23 @@ describe('what was asked for', () => {
         randomOutputLen: 128,
         randomPrefixLen: 0,
         randomRangeRatio: { input: 0, output: 0 },
+        randomBatchSize: 1,
+        noReranker: false,
+        randomMm: {
+          itemsPerRequest: 1,
+          itemsRangeRatio: 0,
+          limits: { image: 255, video: 1 },
+          buckets: [
+            { height: 256, width: 256, frames: 1, weight: 0.5 },
+            { height: 720, width: 1280, frames: 1, weight: 0.5 },
+            { height: 720, width: 1280, frames: 16, weight: 0 },
+          ],
+          videoEncoder: 'auto',
+          audioMime: 'audio/wav',
+        },
+        enableMultimodalChat: false,
+        ensureClientSideData: false,
+        selfTimed: null,
       },
       percentileMetrics: ['ttft', 'tpot', 'itl'],
       metricPercentiles: [99],
@@ -265,6 +310,14 @@ describe('what was asked for', () => {
     const { options, notes } = await produce([], { VLLM_OMNI_BENCH_AUDIO_CONTINUITY_THRESHOLD_S: 'abc' });
     expect(options.continuityThresholdS).toBe(0.1);
     expect(notes).toEqual(['Invalid VLLM_OMNI_BENCH_AUDIO_CONTINUITY_THRESHOLD_S=abc; using default 0.1']);
+    const pcm = await produce([], {
+      VLLM_OMNI_BENCH_AUDIO_SAMPLE_RATE: '44.1k',
+      VLLM_OMNI_BENCH_AUDIO_CHANNELS: '0',
+    });
+    expect(pcm.notes).toEqual([
+      'Invalid VLLM_OMNI_BENCH_AUDIO_SAMPLE_RATE=44.1k; using default 24000',
+      'Invalid VLLM_OMNI_BENCH_AUDIO_CHANNELS=0; using default 1',
+    ]);
   });
 
   test.each([

@@ -6,7 +6,7 @@ import type { Environment } from '../flags/environment.ts';
 import type { FlagValues } from '../flags/flag.ts';
 import { type DatasetCatalogue, datasetOptions, numPrompts } from './dataset-options.ts';
 import { effectlessFlags } from './effectless-flags.ts';
-import { continuityThresholdS } from './environment-settings.ts';
+import { checkPcmSettings, continuityThresholdS } from './environment-settings.ts';
 import { loadThreads, positiveBurstiness, positiveRate, rampUp, requestTimeoutS } from './load-options.ts';
 import { goodput, metadata, metricPercentiles, percentileMetrics } from './report-options.ts';
 import { type EndpointCatalogue, type EndpointFacts, resolveTarget } from './resolve-target.ts';
@@ -52,6 +52,7 @@ export function benchServeOptions(
       endpoint: target.facts,
     }),
   );
+  checkPcmSettings(around.env, (line) => notes.push(line));
   const options: BenchServeOptions = {
     argv: around.argv,
     omni: flags.omni,
@@ -62,7 +63,8 @@ export function benchServeOptions(
     ...load(flags),
     numPrompts: numPrompts(flags['num-prompts'], dataset.name),
     stream: extraBody.stream === undefined ? !flags.unstreamed : extraBody.stream !== false,
-    ignoreEos: flags['ignore-eos'] ?? (dataset.name === 'random' && target.facts.samplingParameters),
+    ignoreEos:
+      flags['ignore-eos'] ?? (randomTextDatasets.includes(dataset.name) && target.facts.samplingParameters),
     logprobs: flags.logprobs,
     extraBody,
     videoDownload: flags['video-download'],
@@ -147,6 +149,9 @@ function report(flags: Flags, facts: EndpointFacts) {
 
 /** What is reported without --percentile-metrics. */
 const defaultMetrics = { generation: ['ttft', 'tpot', 'itl'], pooling: ['e2el'] } as const;
+
+/** Datasets whose prompts mean nothing, so that only `ignore_eos` makes answers as long as asked. */
+const randomTextDatasets = ['random', 'random-mm'];
 
 const samplingFlags = [
   ['top_p', 'top-p'],

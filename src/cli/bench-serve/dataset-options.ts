@@ -1,6 +1,7 @@
 import { UsageError } from '../../foundation/errors.ts';
 import { nearestName } from '../../foundation/nearest-name.ts';
 import type { Dataset, DatasetOptions } from '../../workloads/dataset.ts';
+import { defaultMmBuckets, parseMmBuckets } from '../../workloads/mm-buckets.ts';
 import type { benchServeFlags } from '../flags/bench-serve/bench-serve-flags.ts';
 import type { FlagValues, JsonObject } from '../flags/flag.ts';
 import { knownDatasets } from '../known-names.ts';
@@ -33,6 +34,24 @@ export function datasetOptions(flags: Flags, datasets: DatasetCatalogue): Datase
     randomOutputLen: outputLen ?? flags['random-output-len'],
     randomPrefixLen: flags['random-prefix-len'],
     randomRangeRatio: rangeRatio(flags['random-range-ratio']),
+    randomBatchSize: flags['random-batch-size'],
+    noReranker: flags['no-reranker'],
+    randomMm: randomMm(flags),
+    enableMultimodalChat: flags['enable-multimodal-chat'],
+    ensureClientSideData: flags['custom-ensure-client-side-data'],
+    selfTimed: flags['self-timed'],
+  };
+}
+
+function randomMm(flags: Flags): DatasetOptions['randomMm'] {
+  const buckets = flags['random-mm-bucket-config'];
+  return {
+    itemsPerRequest: flags['random-mm-base-items-per-request'],
+    itemsRangeRatio: flags['random-mm-num-mm-items-range-ratio'],
+    limits: flags['random-mm-limit-mm-per-prompt'] ?? { image: 255, video: 1 },
+    buckets: buckets === null ? defaultMmBuckets : parseMmBuckets(buckets),
+    videoEncoder: flags['random-mm-video-encoder'],
+    audioMime: flags['random-mm-audio-mime'],
   };
 }
 
@@ -69,8 +88,11 @@ function oneRatio(value: unknown): number {
   );
 }
 
+/** Datasets that 0 or less prompts take whole. */
+const datasetsWithRows = ['custom', 'custom_image', 'custom_audio', 'workload_trace'];
+
 /** @throws UsageError for 0 or less with a dataset that has no rows to take all of */
 export function numPrompts(count: number, dataset: string): number {
-  if (count > 0 || dataset === 'custom') return count;
+  if (count > 0 || datasetsWithRows.includes(dataset)) return count;
   throw new UsageError(`--num-prompts must be at least 1 with --dataset-name ${dataset}, got ${count}.`);
 }

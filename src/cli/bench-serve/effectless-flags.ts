@@ -2,6 +2,22 @@ import type { FlagTable } from '../flags/flag.ts';
 import type { DatasetCatalogue } from './dataset-options.ts';
 import type { EndpointFacts } from './resolve-target.ts';
 
+/** Flags of what requests hold; a recorded one holds what it held. */
+const recordedFlags = [
+  'extra-body',
+  'ignore-eos',
+  'logprobs',
+  'unstreamed',
+  'output-len',
+  'top-p',
+  'top-k',
+  'min-p',
+  'temperature',
+  'frequency-penalty',
+  'presence-penalty',
+  'repetition-penalty',
+];
+
 /**
  * The given flags that do nothing in this run, as one line each: those of other datasets, and those that lack the
  * flag that they serve. Such flags are accepted, because command lines are shared between runs, and said.
@@ -24,6 +40,10 @@ export function effectlessFlags(
   }
   if (explicit.has('input-len') && !own.has('random-input-len'))
     lines.push(`--input-len has no effect with --dataset-name ${run.dataset}.`);
+  if (run.dataset === 'workload_trace') {
+    for (const name of recordedFlags)
+      if (explicit.has(name)) lines.push(`--${name} has no effect: recorded requests are sent as they are.`);
+  }
   if (explicit.has('base-url')) {
     for (const name of ['host', 'port'])
       if (explicit.has(name)) lines.push(`--${name} has no effect with --base-url.`);

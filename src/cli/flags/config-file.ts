@@ -98,6 +98,9 @@ function configValue(flag: Flag, value: unknown, where: string): FlagValue {
       if (!isJsonObject(value)) return parseFlagValue(flag, listTexts(value, where), where);
       return Object.entries(value).map(([key, one]) => [key, asText(one, `${where}.${key}`)] as const);
     }
+    case 'string':
+      if (flag.takesObject && isJsonObject(value)) return JSON.stringify(value);
+      return parseFlagValue(flag, [asText(value, where)], where);
     default:
       return parseFlagValue(flag, [asText(value, where)], where);
   }

@@ -32,7 +32,13 @@ type FlagBase = {
  */
 export type Flag = FlagBase &
   (
-    | { readonly kind: 'string' | 'path' | 'existing-file'; readonly default: string | null }
+    | {
+        readonly kind: 'string';
+        readonly default: string | null;
+        /** A configuration file may give a map, which stands for its JSON. */
+        readonly takesObject?: true;
+      }
+    | { readonly kind: 'path' | 'existing-file'; readonly default: string | null }
     | {
         readonly kind: 'int' | 'float';
         readonly default: number | null;

@@ -1,4 +1,5 @@
 import type { FlagTable } from '../flag.ts';
+import { mediaDatasetFlags } from './media-dataset-flags.ts';
 
 /** Which prompts (upstream §2.4), for the datasets that can be loaded. */
 export const datasetFlags = {
@@ -106,4 +107,18 @@ export const datasetFlags = {
     placeholder: 'RATIO|JSON',
     doc: 'Spread of lengths: uniform in length × (1 ± ratio), 0 ≤ ratio < 1. {"input": r, "output": r} sets the two apart.',
   },
+  'random-batch-size': {
+    group: 'Dataset random',
+    kind: 'int',
+    default: 1,
+    min: 1,
+    doc: 'Prompts a request, for endpoints that take lists (embeddings, rerank). --num-prompts counts prompts.',
+  },
+  'no-reranker': {
+    group: 'Dataset random',
+    kind: 'boolean',
+    default: false,
+    doc: 'random-rerank: the model reads query and documents apart, as embedding models do; the query counts as one of the prompts.',
+  },
+  ...mediaDatasetFlags,
 } as const satisfies FlagTable;

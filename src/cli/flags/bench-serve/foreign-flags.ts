@@ -7,14 +7,6 @@ type ForeignFlag =
 
 /** Flags of the reference by what they belong to. Their values are checked as the reference checks them. */
 const foreign = {
-  'the dataset random-mm': {
-    'random-mm-base-items-per-request': 'int',
-    'random-mm-num-mm-items-range-ratio': 'float',
-    'random-mm-limit-mm-per-prompt': 'json',
-    'random-mm-bucket-config': 'string',
-    'enable-multimodal-chat': 'boolean',
-  },
-  'the datasets random-rerank and embeddings': { 'random-batch-size': 'int', 'no-reranker': 'boolean' },
   'the dataset sonnet': {
     'sonnet-input-len': 'int',
     'sonnet-output-len': 'int',
@@ -32,7 +24,6 @@ const foreign = {
     'asr-min-audio-len-sec': 'float',
     'bfcl-categories': 'string',
   },
-  'the datasets custom_audio and custom_image': { 'custom-ensure-client-side-data': 'boolean' },
   'the dataset spec_bench': { 'spec-bench-output-len': 'int', 'spec-bench-category': 'string' },
   'the dataset speed_bench': {
     'speed-bench-dataset-subset': 'string',
@@ -46,7 +37,6 @@ const foreign = {
     'prefix-repetition-output-len': 'int',
   },
   'the dataset timed_trace': {
-    'self-timed': 'boolean',
     'timed-trace-chunk-hash-size': 'int',
     'timed-trace-sec-multiplier': 'float',
     'timed-trace-label-timestamp': 'string',

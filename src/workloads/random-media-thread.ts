@@ -1,0 +1,18 @@
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { mediaGeneratorVersion } from './random-media.ts';
+import { obtainRandomMedia } from './random-media-cache.ts';
+import type { RandomMediaOrder, RandomMediaReport } from './random-media-messages.ts';
+
+/** The media thread: makes one job's media and ends. */
+async function main(port: MessagePort, order: RandomMediaOrder): Promise<void> {
+  const send = (report: RandomMediaReport): void => port.postMessage(report);
+  if (order.version !== mediaGeneratorVersion) return send({ kind: 'outdated' });
+  await obtainRandomMedia(order.job, {
+    env: order.env,
+    note: (line) => send({ kind: 'note', line }),
+    onItem: (index, bytes) => send({ kind: 'item', index, bytes }),
+  });
+  send({ kind: 'done' });
+}
+
+if (parentPort !== null) await main(parentPort, workerData);
