@@ -92,7 +92,9 @@ export function Waterfall({
         }}
       </ChartFrame>
       <figcaption aria-hidden="true">
-        {index === null ? `In ${unit} since the request was due. A tick in a bar is its first output, or the reply’s headers.` : describe(index)}
+        {index === null
+          ? `In ${unit} since the request was due. A tick in a bar is its first output, or the reply’s headers.`
+          : describe(index)}
       </figcaption>
       <div class="visually-hidden">
         <table>
