@@ -1,7 +1,13 @@
 import { existsSync } from 'node:fs';
 import type { ReportOverrides } from '../bench/serve/options.ts';
 import { InputFileError, UsageError } from '../foundation/errors.ts';
-import { goodput, metadata, metricPercentiles, percentileMetrics } from './bench-serve/report-options.ts';
+import {
+  goodput,
+  metadata,
+  metricPercentiles,
+  percentileMetrics,
+  thresholds,
+} from './bench-serve/report-options.ts';
 import { type Command, flagsOrHelp } from './command.ts';
 import { reportFlags } from './flags/bench-serve/report-flags.ts';
 import type { FlagTable, FlagValues } from './flags/flag.ts';
@@ -65,5 +71,6 @@ function overrides(
     resultDir: flags['result-dir'],
     resultFilename: flags['result-filename'],
     html: flags.html,
+    thresholds: thresholds(flags.threshold ?? []),
   };
 }

@@ -1,3 +1,4 @@
+import type { Gate } from '../../report/compare/gate.ts';
 import type { DatasetOptions } from '../../workloads/dataset.ts';
 
 /** Everything `bench serve` was asked to do, after defaults, file, environment and flags are merged and checked. */
@@ -68,6 +69,8 @@ export type BenchServeOptions = {
   readonly resultFilename: string | null;
   /** File of the HTML report; `null` = none. */
   readonly html: string | null;
+  /** What must hold of the result. */
+  readonly thresholds: readonly Gate[];
   readonly label: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly runDir: string | null;
@@ -90,6 +93,8 @@ export type ReportOverrides = {
   readonly resultFilename: string | null;
   /** File of the HTML report; `null` = none. */
   readonly html: string | null;
+  /** What must hold of the result. */
+  readonly thresholds: readonly Gate[];
 };
 
 /** The terminal as a command sees it. */

@@ -18,8 +18,9 @@ export async function reportRun(
     io.stderr(
       `note: this run was cut off; the report covers the ${records.length} requests that had finished.`,
     );
-  const { allFailed } = presentRun({ facts: overridden(facts, overrides), records }, overrides, io);
-  return { exitCode: allFailed ? 1 : 0 };
+  const stored = { facts: overridden(facts, overrides), records };
+  const { allFailed, broken } = presentRun(stored, overrides, io);
+  return { exitCode: allFailed ? 1 : broken ? 3 : 0 };
 }
 
 function overridden(facts: RunFacts, overrides: ReportOverrides): RunFacts {

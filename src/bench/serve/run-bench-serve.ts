@@ -194,8 +194,8 @@ function present(
   tools: { options: BenchServeOptions; folder: RunFolder; interrupts: Interrupts; io: CommandIo },
 ): number {
   const { options, folder, interrupts, io } = tools;
-  const { allFailed } = presentRun({ facts, records }, options, io);
-  const exitCode = interrupts.count > 0 ? 130 : allFailed ? 1 : 0;
+  const { allFailed, broken } = presentRun({ facts, records }, options, io);
+  const exitCode = interrupts.count > 0 ? 130 : allFailed ? 1 : broken ? 3 : 0;
   folder.end(exitCode);
   return exitCode;
 }

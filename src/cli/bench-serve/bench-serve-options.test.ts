@@ -256,6 +256,7 @@ describe('what was asked for', () => {
       resultDir: null,
       resultFilename: null,
       html: null,
+      thresholds: [],
       label: null,
       metadata: {},
       runDir: null,

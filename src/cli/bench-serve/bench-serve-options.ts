@@ -8,7 +8,7 @@ import { type DatasetCatalogue, datasetOptions, numPrompts } from './dataset-opt
 import { effectlessFlags } from './effectless-flags.ts';
 import { checkPcmSettings, continuityThresholdS } from './environment-settings.ts';
 import { loadThreads, positiveBurstiness, positiveRate, rampUp, requestTimeoutS } from './load-options.ts';
-import { goodput, metadata, metricPercentiles, percentileMetrics } from './report-options.ts';
+import { goodput, metadata, metricPercentiles, percentileMetrics, thresholds } from './report-options.ts';
 import { type EndpointCatalogue, type EndpointFacts, resolveTarget } from './resolve-target.ts';
 
 type Flags = FlagValues<typeof benchServeFlags>;
@@ -139,6 +139,7 @@ function report(flags: Flags, facts: EndpointFacts) {
     resultDir: flags['result-dir'],
     resultFilename: flags['result-filename'],
     html: flags.html,
+    thresholds: thresholds(flags.threshold ?? []),
     label: flags.label,
     metadata: metadata(flags.metadata ?? []),
     runDir: flags['run-dir'],

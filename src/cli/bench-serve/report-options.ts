@@ -2,6 +2,7 @@ import { UsageError } from '../../foundation/errors.ts';
 import { nearestName } from '../../foundation/nearest-name.ts';
 import { goodputKeys } from '../../metrics/goodput.ts';
 import { percentileMetricNames } from '../../metrics/percentile-metrics.ts';
+import { checkGateKey, type Gate, parseGate } from '../../report/compare/gate.ts';
 import type { Pairs } from '../flags/flag.ts';
 import { parseNumber } from '../flags/flag-value.ts';
 
@@ -59,4 +60,13 @@ export function goodput(pairs: Pairs): Record<string, number> {
 /** The last value of each key. */
 export function metadata(pairs: Pairs): Record<string, string> {
   return Object.fromEntries(pairs);
+}
+
+/** @throws UsageError for what is no condition, and for a key that no result has */
+export function thresholds(texts: readonly string[]): Gate[] {
+  return texts.map((text) => {
+    const gate = parseGate('threshold', text);
+    checkGateKey(gate, new Set());
+    return gate;
+  });
 }

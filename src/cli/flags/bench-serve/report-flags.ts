@@ -1,3 +1,4 @@
+import { thresholdFlags } from '../compare/compare-flags.ts';
 import type { FlagTable } from '../flag.ts';
 
 /** Which numbers are reported and where they go; `omnimeter report` takes the same flags. */
@@ -92,6 +93,7 @@ export const reportFlags = {
     placeholder: 'KEY=VALUE …',
     doc: 'Facts to store in the JSON, as text.',
   },
+  ...thresholdFlags,
 } as const satisfies FlagTable;
 
 /** Flags of a run that a stored run no longer needs. */
