@@ -42,42 +42,46 @@ function asFormError(error: unknown): RequestError {
   return new RequestError(tooLarge ? 413 : 400, `The multipart form cannot be read: ${messageOf(error)}.`);
 }
 
-async function readMultipart(request: FastifyRequest, limits: ApiLimits): Promise<FormBody> {
+async function readParts(request: FastifyRequest, { bodyBytes, mediaBytes }: ApiLimits): Promise<FormBody> {
   const fields = new Map<string, unknown>();
   const files: FormFile[] = [];
-  let total = 0;
-  const count = (bytes: number): void => {
-    total += bytes;
-    if (total > limits.bodyBytes) throw new RequestError(413, 'Request body is too large');
-  };
-  try {
-    const parts = request.parts({
-      limits: {
-        fileSize: limits.mediaBytes,
-        files: mostFiles,
-        fields: mostFields,
-        fieldSize: limits.mediaBytes,
-      },
-    });
-    for await (const part of parts) {
-      if (part.type === 'file') {
-        const bytes = await part.toBuffer();
-        count(bytes.length);
-        files.push({
-          field: bareName(part.fieldname).bare,
-          name: part.filename,
-          mimeType: part.mimetype,
-          bytes,
-        });
-      } else {
-        count(typeof part.value === 'string' ? part.value.length : 0);
-        addField(fields, part.fieldname, part.value);
-      }
+  const parts = request.parts({
+    limits: { fileSize: bodyBytes, files: mostFiles, fields: mostFields, fieldSize: bodyBytes },
+  });
+  for await (const part of parts) {
+    if (part.type !== 'file') {
+      addField(fields, part.fieldname, part.value);
+      continue;
     }
+    const bytes = await part.toBuffer();
+    const field = bareName(part.fieldname).bare;
+    if (bytes.length > mediaBytes)
+      throw new RequestError(413, `${field}: larger than the ${mediaBytes} bytes that are taken.`, field);
+    files.push({ field, name: part.filename, mimeType: part.mimetype, bytes });
+  }
+  return { fields: Object.fromEntries(fields), files };
+}
+
+/** Ends with an error as soon as more has come in than a body may have: the form's parser would read to its end. */
+function whenTooLarge(request: FastifyRequest, { bodyBytes }: ApiLimits): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    let bytes = 0;
+    request.raw.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= bodyBytes) return;
+      request.raw.unpipe();
+      request.raw.pause();
+      reject(new RequestError(413, 'Request body is too large', null, { connection: 'close' }));
+    });
+  });
+}
+
+async function readMultipart(request: FastifyRequest, limits: ApiLimits): Promise<FormBody> {
+  try {
+    return await Promise.race([readParts(request, limits), whenTooLarge(request, limits)]);
   } catch (error) {
     throw asFormError(error);
   }
-  return { fields: Object.fromEntries(fields), files };
 }
 
 /**

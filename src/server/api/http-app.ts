@@ -92,6 +92,8 @@ export function httpApp(context: ApiContext): FastifyInstance {
     bodyLimit: bodyBytes,
     genReqId: () => randomUUID(),
     forceCloseConnections: true,
+    // What is wrong before there is a route, such as a path that cannot be decoded.
+    frameworkErrors: (error, request, reply) => answerError(context, error, request, reply),
   });
   const checkKey = keyCheck(context.apiKeys);
   app.decorateRequest('acceptedMs', 0);
