@@ -29,8 +29,9 @@ export function replyNotesOf(succeeded: readonly RequestRecord[]): ReplyNotes {
 /** Times between the end of one answer about a job and the next question, ms. */
 function pollGapsMs({ attempts }: RequestRecord): number[] {
   const exchanges = attempts.at(-1)?.exchanges ?? [];
-  return exchanges.slice(1).flatMap(({ method, sendMs }, i) => {
+  return exchanges.slice(1).flatMap(({ method, url, sendMs }, i) => {
     const beforeMs = exchanges[i]?.endMs ?? null;
-    return method === 'GET' && beforeMs !== null ? [sendMs - beforeMs] : [];
+    const asks = method === 'GET' && !url.endsWith('/content');
+    return asks && beforeMs !== null ? [sendMs - beforeMs] : [];
   });
 }
