@@ -68,11 +68,18 @@ export async function startServer(options: ServeOptions, parts: ServerParts = {}
   const mediaRoot = localMediaRoot(options.allowedLocalMediaPath);
   const limits = limitsOf(options);
   const faults = faultsOf(options);
-  const countTokens = parts.countTokens ?? (await carriedCounter());
+  const vocabulary = await vocabularyOf(parts);
+  const { countTokens } = vocabulary;
   const scheduler = parts.scheduler ?? timerScheduler(nowMs, (error) => console.error(error));
   const truthLog = options.truthLog === null ? noTruthLog : fileTruthLog(options.truthLog);
   const { timeScale, seed } = options;
-  const orchestrator = createOrchestrator({ pipeline, scheduler, timeScale, seed, tokenize: tokenTexts });
+  const orchestrator = createOrchestrator({
+    pipeline,
+    scheduler,
+    timeScale,
+    seed,
+    tokenize: vocabulary.split,
+  });
   const servedModelName = options.servedModelName ?? options.model;
   const context: ApiContext = {
     orchestrator,
@@ -120,18 +127,36 @@ export async function startServer(options: ServeOptions, parts: ServerParts = {}
   };
 }
 
+/** What the server must know of the model's tokens. */
+type Vocabulary = {
+  readonly countTokens: (text: string) => number;
+  /** Parts of a text that are a token each. */
+  readonly split: (text: string) => readonly string[];
+};
+
 /** Parts of a text that are about a token each: a word with the blank before it, or a mark. */
-function tokenTexts(text: string): string[] {
+function roughParts(text: string): string[] {
   return text.match(/\s*[\p{L}\p{N}_]+|\s*[^\s\p{L}\p{N}_]|\s+$/gu) ?? [];
 }
 
-/** The carried vocabulary's counter, warm: the first prompts would else be counted several times slower. */
-async function carriedCounter(): Promise<(text: string) => number> {
+async function vocabularyOf({ countTokens }: ServerParts): Promise<Vocabulary> {
+  return countTokens === undefined ? carriedVocabulary() : { countTokens, split: roughParts };
+}
+
+/** The carried vocabulary, warm: the first prompts would else be counted several times slower. */
+async function carriedVocabulary(): Promise<Vocabulary> {
   const tokenizer = await carriedTokenizer();
   const random = randomStream(0, 'tokenizer warm-up');
   for (let round = 0; round < 4; round += 1) {
     const ids = Array.from({ length: 500 }, () => random.integer(0, tokenizer.vocabSize - 1));
     tokenizer.count(tokenizer.decode(ids));
   }
-  return (text) => tokenizer.count(text);
+  return {
+    countTokens: (text) => tokenizer.count(text),
+    split(text) {
+      const parts = tokenizer.encode(text).map((id) => tokenizer.decode([id]));
+      // A character of several tokens has no text of its own per token.
+      return parts.join('') === text ? parts : roughParts(text);
+    },
+  };
 }

@@ -37,6 +37,8 @@ const fileSchema = z.looseObject({
 export type DeployFile = {
   /** As it was named, for messages. */
   readonly name: string;
+  /** Carried by the package. */
+  readonly isBundled: boolean;
   readonly values: z.infer<typeof fileSchema>;
 };
 
@@ -149,12 +151,13 @@ function readWithBase(path: string, below: readonly string[]): PlainObject {
  * @throws InputFileError where a file is missing, malformed, or a value does not fit
  */
 export function readDeployFile(name: string): DeployFile {
-  const values = readWithBase(locate(name, '.'), []);
+  const path = locate(name, '.');
+  const values = readWithBase(path, []);
   const result = fileSchema.safeParse(values);
   if (!result.success) {
     const [issue] = result.error.issues;
     const place = issue?.path.map(String).join('.') ?? '';
     throw new InputFileError(`${name}: ${place === '' ? '' : `${place}: `}${issue?.message ?? 'invalid'}.`);
   }
-  return { name, values: result.data };
+  return { name, isBundled: dirname(path) === resolve(bundledFolder), values: result.data };
 }

@@ -119,7 +119,7 @@ stages:
       },
     });
     expect(pipeline.stages[2]?.laws).toMatchObject({ chunk: { frames: 25, initial: 3 } });
-    expect(notices).toEqual([`${path}: stage 0: some_vendor_key has no effect on a simulated engine.`]);
+    expect(notices).toEqual([`${path}: no effect on simulated engines: some_vendor_key.`]);
   });
 
   test('chunk sizes stand in the connector, and a stage’s own law wins', () => {

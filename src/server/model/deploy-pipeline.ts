@@ -38,7 +38,7 @@ type Source = {
   readonly name: string;
   readonly byStage: ReadonlyMap<number, PlainObject>;
   readonly unknownKeys: 'extras' | 'refused';
-  /** Tell the user what has no effect. */
+  /** Tell the user what has no effect: of what was given, not of what is bundled. */
   readonly tells: boolean;
 };
 
@@ -123,7 +123,7 @@ function applySources(
   deviceSource: string,
 ): { stages: StageDefinition[]; values: PlainObject[]; notices: string[] } {
   for (const source of sources) checkStageIds(topology, source);
-  const notices: string[] = [];
+  const effectless = new Map<string, Set<string>>();
   const values = topology.stages.map((stage) => {
     let merged: PlainObject = {};
     for (const source of sources) {
@@ -131,12 +131,16 @@ function applySources(
       if (entry === undefined) continue;
       const read = readStageEntry(stage, entry, source.name, source.unknownKeys);
       merged = deepMerge(merged, read.values);
-      if (!source.tells) continue;
-      for (const key of read.withoutEffect)
-        notices.push(`${source.name}: stage ${stage.stageId}: ${key} has no effect on a simulated engine.`);
+      if (!source.tells || read.withoutEffect.length === 0) continue;
+      const keys = effectless.get(source.name) ?? new Set();
+      for (const key of read.withoutEffect) keys.add(key);
+      effectless.set(source.name, keys);
     }
     return merged;
   });
+  const notices = [...effectless].map(
+    ([name, keys]) => `${name}: no effect on simulated engines: ${[...keys].join(', ')}.`,
+  );
   const stages = topology.stages.map((stage, index) =>
     applyStageEntry(stage, values[index] ?? {}, deviceSource),
   );
@@ -172,7 +176,7 @@ export function deployPipeline(request: DeployRequest): Deployment {
   const file = given ?? readDeployFile(topology.defaultDeploy);
   const global = globalStageValues(request.globalFlags);
   const sources: Source[] = [
-    fileSource(file, topology, given !== null),
+    fileSource(file, topology, given !== null && !given.isBundled),
     ...platformSource(request, file),
     {
       name: 'flags',

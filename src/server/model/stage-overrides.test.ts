@@ -31,9 +31,7 @@ describe('overrides', () => {
       0: { max_num_seqs: 8, gpu_memory_utilization: 0.8 },
     });
     expect(pipeline.stages[0]?.maxNumSeqs).toBe(8);
-    expect(notices).toEqual([
-      '--stage-overrides: stage 0: gpu_memory_utilization has no effect on a simulated engine.',
-    ]);
+    expect(notices).toEqual(['--stage-overrides: no effect on simulated engines: gpu_memory_utilization.']);
   });
 
   test('leave the bundled pipeline as it is', () => {
