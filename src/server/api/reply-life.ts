@@ -17,6 +17,9 @@ export type StartedRun = {
   abort(): void;
 };
 
+/** Between the last event and a reset. */
+const resetDelayMs = 20;
+
 /** Makes the ids of requests under way unique although callers may repeat theirs. */
 let started = 0;
 
@@ -136,8 +139,11 @@ export class ReplyLife {
     return new FaultGate(this.#fault, {
       reset: () => {
         const { socket } = this.response;
-        if (socket === null) this.response.destroy();
-        else socket.resetAndDestroy();
+        // A reset takes back what the client has not read yet; so it is given time to.
+        setTimeout(
+          () => (socket === null ? this.response.destroy() : socket.resetAndDestroy()),
+          resetDelayMs,
+        );
       },
       fail: () => {
         this.abort();
