@@ -54,7 +54,8 @@ export class ImageTally {
       pixels: pixels > 0 ? pixels : null,
       sizedCount: byStage ? Math.max(reported.count, 1) : this.#sized,
       broken: this.#broken,
-      generationMs: larger(this.#generationMs, reported.generationMs),
+      // Durations name the stages that wrote text before the picture, too; the image stage speaks for itself.
+      generationMs: reported.generationMs ?? this.#generationMs,
       denoiseStepMs: reported.denoiseStepMs,
     };
   }

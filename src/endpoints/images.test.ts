@@ -188,6 +188,24 @@ describe('an image reply', () => {
     expect(seen.responses[0]).toMatchObject({ peakMemoryMb: 58_832 });
   });
 
+  it('was made by the image stage, not by the stage that wrote before', async () => {
+    const seen = await generate({
+      data: [{ b64_json: b64, stage_durations: { stage_0_gen_ms: 88_400, stage_1_gen_ms: 17_179 } }],
+      metrics: {
+        stage_metrics: {
+          '0': { stage_name: 'AR', final_output_type: 'text', stage_gen_time_ms: 88_400 },
+          '1': {
+            stage_name: 'dit',
+            final_output_type: 'image',
+            output_unit_count: 1,
+            stage_gen_time_ms: 17_179,
+          },
+        },
+      },
+    });
+    expect(seen.image?.generationMs).toBe(17_179);
+  });
+
   it('has a generation time from durations at the top, too', async () => {
     const seen = await generate({
       data: [{ b64_json: b64 }],
