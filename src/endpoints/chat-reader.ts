@@ -31,6 +31,8 @@ export class ChatReader implements ReplyReader {
   readonly #text = new ReplyText();
   #outputs = 0;
   #failure: Failure | null = null;
+  /** When the same object comes again, only its text is new. */
+  #lastRead: JsonObject | null = null;
 
   constructor(options: ChatReaderOptions) {
     this.#total = new OutputTotal(options.stageTokens);
@@ -52,11 +54,14 @@ export class ChatReader implements ReplyReader {
   onMessage(value: unknown, timeMs: number): void {
     const message = asObject(value);
     if (!message) return;
-    if (this.#failed(message)) {
-      this.events.append(timeMs, eventKinds.other, null, 0, null, 0);
-      return;
+    if (message !== this.#lastRead) {
+      if (this.#failed(message)) {
+        this.events.append(timeMs, eventKinds.other, null, 0, null, 0);
+        return;
+      }
+      this.#readTotals(message);
+      this.#lastRead = message;
     }
-    this.#readTotals(message);
     const choice = asObject(asArray(message.choices)[0]);
     if (!choice) {
       this.events.append(timeMs, message.usage ? eventKinds.usage : eventKinds.other, null, 0, null, 0);

@@ -2,11 +2,15 @@ import { nowMs } from '../foundation/clock.ts';
 import type { Attempt, Outcome } from '../records/request-record.ts';
 import { SseReader } from '../transport/sse-reader.ts';
 import type { ExchangeTimes, TransportFailure } from '../transport/transport.ts';
+import { ChunkParser } from './chunk-parser.ts';
 import type { ObserveContext } from './endpoint.ts';
 
 /** Takes the messages of one reply as they come. */
 export type ReplyReader = {
-  /** One streamed message that parsed as JSON. */
+  /**
+   * One streamed message that parsed as JSON. It is valid during the call only: the same object comes again where only
+   * the text of the first choice is new.
+   */
   onMessage(message: unknown, timeMs: number): void;
   /** The whole body of a reply that was not streamed; `parseMs` is what parsing it took after `timeMs`. */
   onWhole(body: unknown, timeMs: number, parseMs: number): void;
@@ -86,6 +90,7 @@ class ReplyWatch {
   #contentType = '';
   #mode: 'undecided' | 'events' | 'whole' | 'raw' | 'failed' = 'undecided';
   #sse: SseReader | null = null;
+  readonly #parser = new ChunkParser();
   #body: Buffer[] = [];
   #bodyBytes = 0;
   #lastReadMs = 0;
@@ -191,7 +196,7 @@ class ReplyWatch {
     }
     let message: unknown;
     try {
-      message = JSON.parse(data);
+      message = this.#parser.parse(data);
     } catch {
       const proof = data.slice(0, proofBytes);
       if (event === 'error')

@@ -1,7 +1,7 @@
 import { EventLogBuilder, eventKinds } from '../records/event-log.ts';
 import type { Endpoint, Observation, ObserveContext, PreparedRequest, Target } from './endpoint.ts';
 import { type Failure, failure, type ReplyReader, readReply } from './http-reply.ts';
-import { asArray, asObject, positiveInteger } from './json-values.ts';
+import { asArray, asObject, type JsonObject, positiveInteger } from './json-values.ts';
 import { observationOf } from './observation.ts';
 import { ReplyFacts, streamedError } from './reply-facts.ts';
 import { ReplyText } from './reply-text.ts';
@@ -16,6 +16,8 @@ class CompletionReader implements ReplyReader {
   readonly #text = new ReplyText();
   #choices = 0;
   #failure: Failure | null = null;
+  /** When the same object comes again, only its text is new. */
+  #lastRead: JsonObject | null = null;
 
   get text(): string {
     return this.#text.toString();
@@ -24,13 +26,16 @@ class CompletionReader implements ReplyReader {
   onMessage(value: unknown, timeMs: number): void {
     const message = asObject(value);
     if (!message) return;
-    const error = streamedError(message);
-    if (error !== null) {
-      this.#failure ??= failure('stream_error', error, { status: 200, body: JSON.stringify(message) });
-      this.events.append(timeMs, eventKinds.other, null, 0, null, 0);
-      return;
+    if (message !== this.#lastRead) {
+      const error = streamedError(message);
+      if (error !== null) {
+        this.#failure ??= failure('stream_error', error, { status: 200, body: JSON.stringify(message) });
+        this.events.append(timeMs, eventKinds.other, null, 0, null, 0);
+        return;
+      }
+      this.facts.read(message);
+      this.#lastRead = message;
     }
-    this.facts.read(message);
     const choice = asObject(asArray(message.choices)[0]);
     if (!choice) {
       this.events.append(timeMs, message.usage ? eventKinds.usage : eventKinds.other, null, 0, null, 0);

@@ -33,6 +33,12 @@ function decode(bytes: Buffer, from: number, to: number): string {
     : bytes.toString('utf8', from, to);
 }
 
+/** The next line feed; a native search is spared where it is the blank line behind an event, or the read ends. */
+function nextFeed(bytes: Buffer, at: number): number {
+  if (at === bytes.length) return -1;
+  return bytes[at] === lineFeed ? at : bytes.indexOf(lineFeed, at);
+}
+
 /** Whether the line is the field `data`; its value starts behind the fifth byte. */
 function isDataField(bytes: Buffer, from: number, to: number): boolean {
   return (
@@ -121,7 +127,7 @@ export class SseReader {
       else this.#completeLine(bytes, at, lineEnd, timeMs);
       if (this.#stopped) return;
       at = next;
-      if (feed !== -1 && feed < at) feed = bytes.indexOf(lineFeed, at);
+      if (feed !== -1 && feed < at) feed = nextFeed(bytes, at);
       if (carriage !== -1 && carriage < at) carriage = bytes.indexOf(carriageReturn, at);
     }
     if (at < end) this.#keep(bytes, at, end, timeMs);
