@@ -24,11 +24,11 @@ export function PageHeader({ report }: { report: ReportModel }): JSX.Element {
         <p class="subtitle">
           {[
             run.label === null ? null : <Foreign key="label" text={run.label} />,
-            run.endpoint,
-            `${run.dataset} dataset`,
+            <Foreign key="endpoint" text={run.endpoint} />,
+            <Foreign key="dataset" text={`${run.dataset} dataset`} />,
             plural(run.completed + run.failed + run.aborted, 'request'),
             formatDuration(run.durationS),
-            formatTimestamp(run.startedAt),
+            <Foreign key="started" text={formatTimestamp(run.startedAt)} />,
           ]
             .filter((part) => part !== null)
             .map((part, i) => (

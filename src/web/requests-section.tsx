@@ -80,7 +80,7 @@ export function RequestsSection({ report, chosen, onChoose }: Props): JSX.Elemen
           <output class="muted">{plural(rows.length, 'request')} shown</output>
         </div>
         <DataTable
-          caption="Requests"
+          caption="Table of requests"
           columns={columnsOf(report, onChoose)}
           rows={rows}
           keyOf={({ index }) => String(index)}

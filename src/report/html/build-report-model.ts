@@ -88,10 +88,10 @@ export function buildReportModel(records: readonly RequestRecord[], summary: Run
 function headOf({ facts, run }: RunSummary): RunHead {
   return {
     model: (facts.servedModelName ?? facts.modelId).slice(0, 300),
-    endpoint: facts.endpoint.name,
-    dataset: facts.dataset,
+    endpoint: facts.endpoint.name.slice(0, 100),
+    dataset: facts.dataset.slice(0, 200),
     label: facts.label?.slice(0, 300) ?? null,
-    startedAt: facts.startedAt,
+    startedAt: facts.startedAt.slice(0, 100),
     durationS: compactOrNull(run.duration),
     state: facts.endMs === null ? 'cut_off' : facts.interrupted ? 'interrupted' : 'complete',
     planned: facts.numPrompts,
