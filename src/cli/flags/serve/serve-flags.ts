@@ -97,7 +97,7 @@ export const serveFlags = {
     kind: 'json',
     default: serveDefaults.stageOverrides,
     common: true,
-    doc: 'Laws and limits by stage id, e.g. {"0": {"step": {"nativeMs": 10}}}; docs/embedded-server.md lists them.',
+    doc: 'Laws and limits by stage id, e.g. {"0": {"step": {"nativeMs": 10}}}; docs/deployments.md lists them.',
   },
   'deploy-config': {
     group: 'Deployment',
@@ -105,7 +105,7 @@ export const serveFlags = {
     default: serveDefaults.deployConfig,
     placeholder: 'FILE',
     defaultDoc: 'the one bundled for the model',
-    doc: 'Deployment file (YAML), or the name of a bundled one: limits, replicas and laws of every stage. docs/embedded-server.md lists its keys.',
+    doc: 'Deployment file (YAML), or the name of a bundled one: limits, replicas and laws of every stage. docs/deployments.md lists its keys.',
   },
   device: {
     group: 'Deployment',
