@@ -111,7 +111,7 @@ describe('befalls streams:', () => {
 
   test('a rate that is not that of the audio', async () => {
     const body = { ...streamed, stream: false, modalities: ['audio'] };
-    const { choices } = await (await chat(await faulty(['wrong-rate']), body)).json();
+    const { choices } = JSON.parse(await (await chat(await faulty(['wrong-rate']), body)).text());
     const wav = readWav(Buffer.from(choices[0].message.audio.data, 'base64'));
     expect(wav).toMatchObject({ rate: 16000, samples: 60 * 1920 - 2 * 555 });
     const events = await eventsOf(await chat(await faulty(['wrong-rate:8000']), { ...body, stream: true }));
@@ -152,7 +152,7 @@ describe('befalls stages:', () => {
     });
     const body = { ...streamed, stream: false, return_stage_metrics: true };
     const ttft = async (): Promise<number> =>
-      (await (await chat(server, body)).json()).metrics.stage_metrics['0'].vllm_ttft_ms;
+      JSON.parse(await (await chat(server, body)).text()).metrics.stage_metrics['0'].vllm_ttft_ms;
     const usual = await ttft();
     expect(await ttft()).toBeGreaterThan(usual + 150);
     expect(await ttft()).toBeLessThan(usual + 100);
@@ -176,19 +176,18 @@ describe('befalls whole replies:', () => {
 
   test('images that are no base64', async () => {
     const server = await faulty(['bad-base64'], { model: 'Qwen/Qwen-Image', ...small });
-    const { data } = await (
-      await post(`${server.url}/v1/images/generations`, {
-        prompt: 'a',
-        size: '64x64',
-        num_inference_steps: 1,
-      })
-    ).json();
+    const response = await post(`${server.url}/v1/images/generations`, {
+      prompt: 'a',
+      size: '64x64',
+      num_inference_steps: 1,
+    });
+    const { data } = JSON.parse(await response.text());
     expect(data[0].b64_json).not.toMatch(/^[A-Za-z0-9+/=]*$/);
   });
 
   test('a video job that fails', async () => {
     const server = await faulty(['error-event'], { model: 'BestWishYsh/Helios-Distilled', ...small });
-    const created = await (await post(`${server.url}/v1/videos`, { prompt: 'a' })).json();
+    const created = JSON.parse(await (await post(`${server.url}/v1/videos`, { prompt: 'a' })).text());
     let job = created;
     await until(() => server.stats().requests === 0);
     job = await (await fetch(`${server.url}/v1/videos/${created.id}`)).json();
