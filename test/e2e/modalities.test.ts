@@ -1,4 +1,6 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { readRun } from '../../src/records/journal.ts';
 import { reportFigures } from './report-figures.ts';
@@ -191,7 +193,60 @@ describe('speech', () => {
   );
 });
 
+describe('transcription', () => {
+  it('reports the length of the recordings over the time that all took', async () => {
+    await withFolder(async (dir) => {
+      const fixture = (name: string): string =>
+        fileURLToPath(new URL(`../../src/media/__fixtures__/${name}`, import.meta.url));
+      const rows = ['tone-24k-mono.flac', 'tone-8k-stereo.wav'].map((name) =>
+        JSON.stringify({ audio: fixture(name) }),
+      );
+      writeFileSync(join(dir, 'rows.jsonl'), rows.join('\n'));
+      await withServer(['openai/whisper-small', '--time-scale', '0.2'], async (server) => {
+        const run = await runCli([
+          ...[
+            'bench',
+            'serve',
+            '--backend',
+            'openai-audio',
+            '--port',
+            server.port,
+            '--model',
+            'openai/whisper-small',
+          ],
+          ...[
+            '--dataset-name',
+            'custom_audio',
+            '--dataset-path',
+            join(dir, 'rows.jsonl'),
+            '--num-prompts',
+            '2',
+          ],
+          ...['--save-result', '--result-filename', join(dir, 'r.json')],
+        ]);
+        expect(run.exitCode, run.stderr).toBe(0);
+        expect(run.stdout).toContain('RTFx (Inverse Real-Time Factor):');
+        const result = readJson(join(dir, 'r.json'));
+        expect(Number(result.rtfx) * Number(result.duration)).toBeGreaterThan(0.5);
+        expect(Number(result.total_output_tokens)).toBeGreaterThan(0);
+      });
+    });
+  }, 60_000);
+});
+
 describe('vectors', () => {
+  it('of queries and documents come as scores', async () => {
+    await withServer(['BAAI/bge-reranker-v2-m3'], async (server) => {
+      const run = await runCli([
+        ...['bench', 'serve', '--backend', 'vllm-rerank', '--port', server.port],
+        ...['--model', 'BAAI/bge-reranker-v2-m3', '--dataset-name', 'random-rerank', '--num-prompts', '8'],
+        ...['--random-batch-size', '4', '--random-input-len', '64'],
+      ]);
+      expect(run.exitCode, run.stderr).toBe(0);
+      expect(reportFigures(run.stdout).get('Serving / Successful requests')).toBe(2);
+    });
+  }, 60_000);
+
   it.each([
     ['openai-embeddings', 'BAAI/bge-m3'],
     ['vllm-pooling', 'BAAI/bge-m3'],
@@ -214,6 +269,34 @@ describe('vectors', () => {
 });
 
 describe('image edits', () => {
+  it('streamed have the sections of the published report, text first', async () => {
+    await withServer(
+      ['tencent/HunyuanImage-3.0-Instruct', '--omni', '--time-scale', '0.05'],
+      async (server) => {
+        const run = await bench(server, 'tencent/HunyuanImage-3.0-Instruct', [
+          ...['--endpoint', '/v1/images/edits', '--dataset-name', 'random-mm', '--num-prompts', '3'],
+          ...['--max-concurrency', '1', '--random-mm-bucket-config', '{(64, 64, 1): 1.0}', '--print-stage'],
+          ...['--percentile-metrics', 'ttft,tpot,itl,e2el'],
+          ...['--extra-body', '{"stream": true, "num_inference_steps": 50}'],
+        ]);
+        expect(run.exitCode, run.stderr).toBe(0);
+        const published = readFileSync(
+          new URL('../../src/report/__fixtures__/golden/hunyuan-image3-print-stage.txt', import.meta.url),
+          'utf8',
+        );
+        const ofServerOnly = ['Peak Memory', 'Stage Durations', 'Stage Postprocess'];
+        const own = titles(run.stdout).filter((title) => !ofServerOnly.includes(title));
+        expect(own).toEqual(titles(published));
+        const figures = reportFigures(run.stdout);
+        expect(figures.get('Serving / Total images generated')).toBe(3);
+        // The picture's own stage, not the longer one that wrote before.
+        expect(figures.get('Serving / Mean IMAGE_GENERATION (ms)')).toBe(
+          figures.get('Stage 1 (dit) / Mean IMAGE_GENERATION (ms)'),
+        );
+      },
+    );
+  }, 60_000);
+
   it('without images are failed requests with the original’s text', async () => {
     await withServer(['tencent/HunyuanImage-3.0-Instruct', '--omni'], async (server) => {
       const run = await bench(server, 'tencent/HunyuanImage-3.0-Instruct', [
