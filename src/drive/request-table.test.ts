@@ -63,6 +63,22 @@ describe('packed requests', () => {
     },
   );
 
+  it('large bodies that repeat lie there once, however they were prepared', () => {
+    const media = (last: number) => new Uint8Array(100_000).fill(7).fill(last, 99_999);
+    const packed = packRequests([media(1), media(2), media(1), media(1)].map(requestOf));
+    expect([...packed.starts]).toEqual([
+      packed.starts[0],
+      packed.starts[1],
+      packed.starts[0],
+      packed.starts[0],
+    ]);
+    expect([...packed.segmentOf].map((segment) => packed.segments[segment]?.byteLength)).toEqual([
+      100_000, 200_000, 100_000, 100_000,
+    ]);
+    for (const [index, last] of [1, 2, 1, 1].entries())
+      expect(unpackRequest(packed, index).prepared.body.at(-1)).toBe(last);
+  });
+
   it('bodies of every size keep apart', () => {
     const sizes = [40_000, 40_000, 0, 1, 300_000, 20 * 1024 * 1024, 7, 40_000];
     const requests = sizes.map((size, index) => requestOf(new Uint8Array(size).fill(index + 1)));

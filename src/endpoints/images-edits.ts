@@ -28,6 +28,8 @@ const formKeys = [
   'system_prompt',
   'return_stage_metrics',
 ] as const;
+/** Fields of a recorded request that the adapter sends on its own account. */
+const recordedKeys = ['prompt', 'response_format'];
 const knownKeys = new Set<string>([...formKeys, ...sizeKeys, 'output_format', 'stream']);
 
 function prepare(sample: Sample, target: Target): PreparedRequest {
@@ -47,7 +49,10 @@ function prepare(sample: Sample, target: Target): PreparedRequest {
     }),
     ...inputs.map(imagePart),
   ];
-  const dropped = Object.keys(extra).filter((key) => !knownKeys.has(key) && extra[key] !== null);
+  const built = sample.recordedBody ? recordedKeys : [];
+  const dropped = Object.keys(extra).filter(
+    (key) => !knownKeys.has(key) && !built.includes(key) && extra[key] !== null,
+  );
   const prepared: PreparedRequest = {
     ...formRequest(sample, target, parts, { stream: isTrue(extra.stream) }),
     notes: droppedNote('/v1/images/edits', dropped),

@@ -31,6 +31,7 @@ function prepare(sample: Sample, target: Target): PreparedRequest {
     ...Object.fromEntries(others),
   };
   const refused = builtKeys.filter((key) => key in extra && extra[key] !== body[key]);
+  if (sample.recordedBody) return jsonBody(sample, target, body);
   return {
     ...jsonBody(sample, target, body),
     notes: droppedNote('/v1/images/generations', [

@@ -45,7 +45,11 @@ export function jsonBody(
  * fields of a recorded request stand alone.
  */
 export function extraFields(sample: Sample, target: Target): Readonly<Record<string, unknown>> {
-  if (sample.recordedBody) return sample.recordedBody;
+  if (sample.recordedBody) {
+    // Model and media have places of their own in every API that takes fields apart.
+    const { model: _model, image: _image, file: _file, ...fields } = sample.recordedBody;
+    return fields;
+  }
   return { ...target.extraBody, ...sample.bodyOverrides };
 }
 

@@ -10,8 +10,8 @@ export type TraceRow = {
   readonly requestId: string | null;
   /** Tokens of the recorded answer. */
   readonly completionTokens: number | null;
-  /** What the body asks, as far as it is text. */
-  readonly prompt: string;
+  /** What the body asks, as far as it is text; of a rerank request the query and the documents. */
+  readonly prompt: string | readonly string[];
 };
 
 /** Seconds, or a date and time as text. */
@@ -41,10 +41,13 @@ function isMessage(value: unknown): value is ChatMessage {
   return isRow(value) && (typeof value.content === 'string' || Array.isArray(value.content));
 }
 
-/** The text of a body of any API: messages, or a field that holds one text or several. */
-export function bodyText(body: Row): string {
+/** The text of a body of any API: messages, a field that holds one text or several, or a query and documents. */
+function bodyText(body: Row): string | readonly string[] {
   if (Array.isArray(body.messages)) return body.messages.filter(isMessage).map(messageText).join('\n');
-  for (const field of ['prompt', 'input', 'query']) {
+  const { query, documents } = body;
+  if (typeof query === 'string' && Array.isArray(documents))
+    return [query, ...documents.filter((text) => typeof text === 'string')];
+  for (const field of ['prompt', 'input']) {
     const value = body[field];
     if (typeof value === 'string') return value;
     if (Array.isArray(value)) return value.filter((text) => typeof text === 'string').join('\n');

@@ -100,6 +100,11 @@ describe('workload_trace', () => {
     expect(short.notes).toEqual([expect.stringContaining('3 requests instead of 9')]);
   });
 
+  test('a rerank request is a query and documents', async () => {
+    const [sample] = await workloadTrace.load(contextOf([{ body: { query: 'q', documents: ['d e', 'f'] } }]));
+    expect(sample).toMatchObject({ prompt: ['q', 'd e', 'f'], promptTokens: 7 });
+  });
+
   test('gives images and recordings to APIs that take forms', async () => {
     const rows = [
       { body: { prompt: 'p', image: ['data:a', { url: 'data:b' }] } },

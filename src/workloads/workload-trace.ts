@@ -3,6 +3,7 @@ import type { Dataset, LoadContext } from './dataset.ts';
 import { DatasetRowError, type EntryFile, openEntryFile } from './entry-file.ts';
 import { urlPart } from './inline-media.ts';
 import { checkRequestIds } from './oversample.ts';
+import { knownSum } from './random-batches.ts';
 import { jsonlPath } from './row-samples.ts';
 import { isRow, type Row } from './row-value.ts';
 import type { ContentPart, Sample } from './sample.ts';
@@ -75,19 +76,37 @@ function bodyOf(entry: unknown): Row {
   return isRow(entry) && isRow(entry.body) ? entry.body : {};
 }
 
+/** Reads bodies again when they are needed, and keeps the last: an endpoint looks at one several times in a row. */
+function bodyReader(file: EntryFile): (index: number) => Row {
+  let last: { readonly index: number; readonly body: Row } | null = null;
+  return (index) => {
+    if (last?.index !== index) last = { index, body: bodyOf(file.again(index)()) };
+    return last.body;
+  };
+}
+
 /** A sample whose body is read from the file when it is needed: a trace of media may be larger than memory. */
-function sampleOf(row: Recorded, file: EntryFile, { tokenizer }: LoadContext, startS: number | null): Sample {
-  const read = file.again(row.index);
+function sampleOf(
+  row: Recorded,
+  bodyAt: (index: number) => Row,
+  { tokenizer }: LoadContext,
+  startS: number | null,
+): Sample {
+  const counts = [row.prompt]
+    .flat()
+    .map((text) => tokenizer?.count(text, { addSpecialTokens: true }) ?? null);
   return {
     prompt: row.prompt,
-    promptTokens:
-      row.prompt === '' ? null : (tokenizer?.count(row.prompt, { addSpecialTokens: true }) ?? null),
+    promptTokens: row.prompt === '' ? null : knownSum(counts),
     expectedOutputTokens: row.completionTokens,
     get media() {
-      return mediaOf(bodyOf(read()));
+      return mediaOf(bodyAt(row.index));
     },
     get recordedBody() {
-      return bodyOf(read());
+      return bodyAt(row.index);
+    },
+    get bodyOverrides() {
+      return bodyAt(row.index);
     },
     headers: row.headers,
     requestId: row.requestId,
@@ -108,9 +127,10 @@ async function load(context: LoadContext): Promise<readonly Sample[]> {
     if (numPrompts > rows.length)
       note(`workload_trace: ${rows.length} requests instead of ${numPrompts}, for that is all there are.`);
     const startS = timed ? (taken[0]?.timestampS ?? null) : null;
+    const bodyAt = bodyReader(file);
     const samples = taken.map((row, position) => {
       const requestId = row.requestId ?? `${requestIdPrefix}${position}`;
-      return sampleOf({ ...row, requestId }, file, context, startS);
+      return sampleOf({ ...row, requestId }, bodyAt, context, startS);
     });
     checkRequestIds(samples);
     return samples;
