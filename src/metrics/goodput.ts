@@ -11,7 +11,9 @@ export type GoodputKey = { readonly name: string; readonly doc: string };
 export const goodputKeys: readonly GoodputKey[] = metrics.flatMap((metric) => {
   if (!metric.objective) return [];
   const unit = metric.objective.unit === 'ratio' ? 'a ratio' : `in ${metric.objective.unit}`;
-  const own = { name: metric.key, doc: `${metric.label}: ${metric.title}, ${unit}` };
+  const { label, title } = metric;
+  const named = label.toLowerCase() === title.toLowerCase() ? title : `${label}: ${title}`;
+  const own = { name: metric.key, doc: `${named}, ${unit}` };
   const aliases = metric.objective.aliases.map((name) => ({ name, doc: `old name of ${metric.key}` }));
   return [own, ...aliases];
 });
