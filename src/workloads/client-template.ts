@@ -24,11 +24,12 @@ function templateOf(tokenizer: Tokenizer, extra: Readonly<Record<string, unknown
 
 /**
  * Chat endpoints get messages, and the server applies its template; a second one on the client would wrap the
- * prompt twice. Endpoints that take text get the template here, if it is the model's own.
+ * prompt twice. Endpoints whose model goes on with a text get the
+ * template here, if it is the model's own; those that speak, draw or embed a text get it as it stands.
  */
 export function clientTemplate(context: LoadContext): ClientTemplate {
-  const { options, tokenizer, chatEndpoint } = context;
-  if (chatEndpoint || options.skipChatTemplate) return { apply: null, reason: null };
+  const { options, tokenizer, chatEndpoint, plainPrompts } = context;
+  if (chatEndpoint || plainPrompts || options.skipChatTemplate) return { apply: null, reason: null };
   if (tokenizer === null)
     return { apply: null, reason: 'there is no tokenizer to take a chat template from' };
   if (isCarried(tokenizer))

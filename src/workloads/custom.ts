@@ -22,6 +22,8 @@ function contentOf(
   }
   const { messages } = content;
   if (context.chatEndpoint) return { prompt: messages.map(messageText).join('\n'), chatMessages: messages };
+  if (context.plainPrompts)
+    return 'the row has "messages", but the endpoint takes a text that is no conversation. Use a chat backend, or give rows with "prompt".';
   if (template.apply === null)
     return (
       'the row has "messages", but the endpoint takes one text and no chat template is applied' +

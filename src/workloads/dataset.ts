@@ -50,6 +50,8 @@ export type LoadContext = {
   readonly tokenizer: Tokenizer | null;
   /** The endpoint takes messages, so the server applies the chat template. */
   readonly chatEndpoint: boolean;
+  /** The endpoint speaks, draws or embeds its prompts: no chat template belongs to them. */
+  readonly plainPrompts?: boolean;
   /**
    * Asks the endpoint whether it can express such a sample, before many are made; absent = nobody to ask.
    * @throws UsageError where it can't

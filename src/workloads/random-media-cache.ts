@@ -38,16 +38,22 @@ async function tryCache(path: string, count: number, onItem: MediaKeeping['onIte
   }
 }
 
+/** Where media came from: an earlier run, or this one. */
+export type MediaOrigin = 'kept' | 'made';
+
 /**
  * The media of a job: those of an earlier run, or made now and kept for the next, in `random-media` under the
  * folder of caches.
  */
-export async function obtainRandomMedia(job: RandomMediaJob, keeping: MediaKeeping): Promise<void> {
+export async function obtainRandomMedia(job: RandomMediaJob, keeping: MediaKeeping): Promise<MediaOrigin> {
   const { env, note, onItem, maxBytes = maxFolderBytes } = keeping;
   const folder = cacheFolder(env, 'random-media');
-  if (folder === null) return await makeRandomMedia(job, onItem);
+  if (folder === null) {
+    await makeRandomMedia(job, onItem);
+    return 'made';
+  }
   const path = join(folder, `${randomMediaKey(job)}${ending}`);
-  if (await tryCache(path, job.items.length, onItem)) return;
+  if (await tryCache(path, job.items.length, onItem)) return 'kept';
   const onFailure = (cause: unknown): void =>
     note(
       `random-mm: the media could not be kept in ${folder} for the next run (${messageOf(cause)}). ` +
@@ -65,4 +71,5 @@ export async function obtainRandomMedia(job: RandomMediaJob, keeping: MediaKeepi
   } finally {
     await writer.discard();
   }
+  return 'made';
 }

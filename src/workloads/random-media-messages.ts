@@ -1,4 +1,5 @@
 import type { RandomMediaJob } from './random-media.ts';
+import type { MediaOrigin } from './random-media-cache.ts';
 
 /** What the media thread is started with. */
 export type RandomMediaOrder = {
@@ -15,4 +16,4 @@ export type RandomMediaReport =
   | { readonly kind: 'note'; readonly line: string }
   /** The bytes are in shared memory. */
   | { readonly kind: 'item'; readonly index: number; readonly bytes: Uint8Array }
-  | { readonly kind: 'done' };
+  | { readonly kind: 'done'; readonly origin: MediaOrigin };

@@ -7,12 +7,12 @@ import type { RandomMediaOrder, RandomMediaReport } from './random-media-message
 async function main(port: MessagePort, order: RandomMediaOrder): Promise<void> {
   const send = (report: RandomMediaReport): void => port.postMessage(report);
   if (order.version !== mediaGeneratorVersion) return send({ kind: 'outdated' });
-  await obtainRandomMedia(order.job, {
+  const origin = await obtainRandomMedia(order.job, {
     env: order.env,
     note: (line) => send({ kind: 'note', line }),
     onItem: (index, bytes) => send({ kind: 'item', index, bytes }),
   });
-  send({ kind: 'done' });
+  send({ kind: 'done', origin });
 }
 
 if (parentPort !== null) await main(parentPort, workerData);

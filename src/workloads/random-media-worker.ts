@@ -2,20 +2,20 @@ import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { threadEntry } from '../foundation/thread-entry.ts';
 import { mediaGeneratorVersion, type RandomMediaJob } from './random-media.ts';
-import type { MediaKeeping } from './random-media-cache.ts';
+import type { MediaKeeping, MediaOrigin } from './random-media-cache.ts';
 import type { RandomMediaOrder, RandomMediaReport } from './random-media-messages.ts';
 
 /**
  * Obtains a job's media in a thread of its own.
  * @param entry the built thread; another one only in tests
- * @returns `false` where no usable thread is built, which happens only when sources run unbuilt
+ * @returns `null` where no usable thread is built, which happens only when sources run unbuilt
  */
 export async function obtainRandomMediaInThread(
   job: RandomMediaJob,
   { env, note, onItem }: Omit<MediaKeeping, 'maxBytes'>,
   entry: string = threadEntry('random-media-thread', import.meta.url),
-): Promise<boolean> {
-  if (!existsSync(entry)) return false;
+): Promise<MediaOrigin | null> {
+  if (!existsSync(entry)) return null;
   const { OMNIMETER_CACHE, XDG_CACHE_HOME, HOME } = env;
   const order: RandomMediaOrder = {
     version: mediaGeneratorVersion,
@@ -28,7 +28,7 @@ export async function obtainRandomMediaInThread(
       worker.on('message', (report: RandomMediaReport) => {
         if (report.kind === 'item') onItem(report.index, report.bytes);
         else if (report.kind === 'note') note(report.line);
-        else resolve(report.kind === 'done');
+        else resolve(report.kind === 'done' ? report.origin : null);
       });
       worker.on('error', reject);
       worker.on('exit', (code) => reject(new Error(`the media thread ended early with code ${code}`)));

@@ -186,19 +186,19 @@ describe('the media thread', () => {
       `const { job, env } = workerData;
        parentPort.postMessage({ kind: 'note', line: env.XDG_CACHE_HOME });
        for (const index of job.items.keys()) parentPort.postMessage({ kind: 'item', index, bytes: new Uint8Array([index]) });
-       parentPort.postMessage({ kind: 'done' });
+       parentPort.postMessage({ kind: 'done', origin: 'kept' });
        setInterval(() => undefined, 1000);`,
     );
     const items: Buffer[] = [];
-    expect(await obtainRandomMediaInThread(job, keeping(items), entry)).toBe(true);
+    expect(await obtainRandomMediaInThread(job, keeping(items), entry)).toBe('kept');
     expect(items.map((bytes) => [...bytes])).toEqual(job.items.map((_, index) => [index]));
     expect(notes).toEqual([home]);
   });
 
   test('that is not built or outdated leaves the work to the caller', async () => {
-    expect(await obtainRandomMediaInThread(job, keeping(), join(home, 'absent.mjs'))).toBe(false);
+    expect(await obtainRandomMediaInThread(job, keeping(), join(home, 'absent.mjs'))).toBeNull();
     const outdated = threadOf('outdated', "parentPort.postMessage({ kind: 'outdated' });");
-    expect(await obtainRandomMediaInThread(job, keeping(), outdated)).toBe(false);
+    expect(await obtainRandomMediaInThread(job, keeping(), outdated)).toBeNull();
   });
 
   test('that fails or ends early is an error, not a hang', async () => {
@@ -213,7 +213,7 @@ describe('the media thread', () => {
   const built = existsSync(threadEntry('random-media-thread', import.meta.url));
   test.skipIf(!built)('as built makes the media that are made here (needs npm run build)', async () => {
     const items: Buffer[] = [];
-    expect(await obtainRandomMediaInThread(job, keeping(items))).toBe(true);
+    expect(await obtainRandomMediaInThread(job, keeping(items))).toBe('made');
     expect(items).toEqual(await made(job));
   });
 });

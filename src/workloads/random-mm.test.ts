@@ -123,6 +123,9 @@ describe('random-mm', () => {
         expect.stringMatching(
           /encoded by this program itself, for there is no ffmpeg on the PATH.*--random-mm-video-encoder/,
         ),
+        expect.stringMatching(
+          /^random-mm: \d+ images, \d+ videos, \d+ sounds, \d+\.\d MB, made in \d+\.\d\d s\.$/,
+        ),
       ]);
       await expect(randomMm.load(contextOf({ videoEncoder: 'ffmpeg' }))).rejects.toThrow(
         /--random-mm-video-encoder ffmpeg: there is no ffmpeg on the PATH. Install .*apt-get install ffmpeg/,

@@ -1,3 +1,4 @@
+import { nowMs } from '../foundation/clock.ts';
 import { UsageError } from '../foundation/errors.ts';
 import { randomStream } from '../foundation/random.ts';
 import { type Ffmpeg, findFfmpeg } from '../media/ffmpeg.ts';
@@ -7,7 +8,7 @@ import { drawMmItems, type MmItem, mmPlan } from './mm-plan.ts';
 import { asMultimodalChat } from './multimodal-chat.ts';
 import { randomTextSamples } from './random.ts';
 import { mediaGeneratorVersion, type RandomMediaJob } from './random-media.ts';
-import { obtainRandomMedia } from './random-media-cache.ts';
+import { type MediaOrigin, obtainRandomMedia } from './random-media-cache.ts';
 import { obtainRandomMediaInThread } from './random-media-worker.ts';
 import type { ContentPart, Sample } from './sample.ts';
 
@@ -70,8 +71,30 @@ async function makeMedia(context: LoadContext, items: readonly MmItem[]): Promis
       context.progress(made.size, items.length);
     },
   };
-  if (!(await obtainRandomMediaInThread(job, keeping))) await obtainRandomMedia(job, keeping);
-  return items.map((_, index) => made.get(index) ?? new Uint8Array(0));
+  const startMs = nowMs();
+  const origin = (await obtainRandomMediaInThread(job, keeping)) ?? (await obtainRandomMedia(job, keeping));
+  const media = items.map((_, index) => made.get(index) ?? new Uint8Array(0));
+  context.note(mediaLine(items, media, { origin, tookMs: nowMs() - startMs }));
+  return media;
+}
+
+/** `random-mm: 400 images, 221.8 MB, made in 2.13 s.` */
+function mediaLine(
+  items: readonly MmItem[],
+  media: readonly Uint8Array[],
+  { origin, tookMs }: { readonly origin: MediaOrigin; readonly tookMs: number },
+): string {
+  const counts = [
+    ['image', 'images'],
+    ['video', 'videos'],
+    ['audio', 'sounds'],
+  ].flatMap(([kind, name]) => {
+    const count = items.filter((item) => item.kind === kind).length;
+    return count > 0 ? [`${count} ${name}`] : [];
+  });
+  const bytes = media.reduce((sum, { length }) => sum + length, 0);
+  const how = origin === 'made' ? 'made in' : 'taken from an earlier run in';
+  return `random-mm: ${counts.join(', ')}, ${(bytes / 1e6).toFixed(1)} MB, ${how} ${(tookMs / 1000).toFixed(2)} s.`;
 }
 
 async function load(context: LoadContext): Promise<readonly Sample[]> {
