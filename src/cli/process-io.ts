@@ -1,8 +1,11 @@
 import type { CommandIo } from '../bench/serve/options.ts';
 import { inertText } from '../report/sanitize-for-terminal.ts';
+import { LiveBlock } from './live-block.ts';
 
 /** The terminal of this process. A closed pipe (`| head`) ends the output and not the run. */
 export function processIo(): CommandIo {
+  const { stdout, stderr, env } = process;
+  const block = new LiveBlock(stderr);
   const writer = (stream: NodeJS.WriteStream): ((line: string) => void) => {
     let open = true;
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -10,15 +13,22 @@ export function processIo(): CommandIo {
       open = false;
     });
     return (line) => {
-      if (open) stream.write(`${inertText(line)}\n`);
+      if (!open) return;
+      const write = (): void => void stream.write(`${inertText(line)}\n`);
+      if (stream.isTTY) block.above(write);
+      else write();
     };
   };
   return {
-    stdout: writer(process.stdout),
-    stderr: writer(process.stderr),
-    redraw: (text) => void process.stderr.write(`\r${inertText(text)}\u001b[K`),
-    isTty: process.stderr.isTTY === true,
-    columns: process.stdout.columns ?? process.stderr.columns ?? 100,
+    stdout: writer(stdout),
+    stderr: writer(stderr),
+    redraw: (lines) => block.redraw(lines),
+    settle: () => block.settle(),
+    // Logs of CI keep every redrawing, even where they look like a terminal.
+    isTty: stderr.isTTY === true && !env.CI && env.TERM !== 'dumb',
+    get columns() {
+      return stdout.columns ?? stderr.columns ?? 100;
+    },
     onInterrupt(handler) {
       let signals = 0;
       const onSignal = (): void => {

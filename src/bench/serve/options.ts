@@ -76,6 +76,8 @@ export type BenchServeOptions = {
   readonly runDir: string | null;
   readonly journal: boolean;
   readonly disableProgress: boolean;
+  /** Several lines of progress where there is a terminal. */
+  readonly live: boolean;
 };
 
 /** What `omnimeter report` asks of a stored run; `null` = as the run was asked. */
@@ -102,8 +104,10 @@ export type CommandIo = {
   /** Writes one line. */
   readonly stdout: (line: string) => void;
   readonly stderr: (line: string) => void;
-  /** Replaces what stands on the last line of standard error; only where `isTty`. */
-  readonly redraw: (text: string) => void;
+  /** Replaces the lines that stand at the end of standard error and change; only where `isTty`. */
+  readonly redraw: (lines: readonly string[]) => void;
+  /** What was last redrawn stays, and is written on below. */
+  readonly settle: () => void;
   /** Progress may be redrawn in place: standard error is a terminal. */
   readonly isTty: boolean;
   /** Width of the terminal, characters. */

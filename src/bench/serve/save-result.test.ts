@@ -17,6 +17,7 @@ const io = {
   stdout: () => {},
   stderr: () => {},
   redraw: () => {},
+  settle: () => {},
   isTty: false,
   columns: 80,
   onInterrupt: () => {},

@@ -262,6 +262,7 @@ describe('what was asked for', () => {
       runDir: null,
       journal: true,
       disableProgress: false,
+      live: true,
     });
   });
 

@@ -145,6 +145,7 @@ function report(flags: Flags, facts: EndpointFacts) {
     runDir: flags['run-dir'],
     journal: !flags['no-journal'],
     disableProgress: flags['disable-tqdm'],
+    live: !flags['no-live'],
   };
 }
 

@@ -111,6 +111,12 @@ export const runFlags = {
     default: false,
     doc: 'Write no run folder.',
   },
+  'no-live': {
+    group: 'Report',
+    kind: 'boolean',
+    default: false,
+    doc: 'Show progress as one line, without rates, latencies, stages and failures.',
+  },
   'disable-tqdm': {
     group: 'Report',
     kind: 'boolean',
