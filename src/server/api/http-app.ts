@@ -107,6 +107,12 @@ export function httpApp(context: ApiContext): FastifyInstance {
       done(asRequestError(error));
     }
   });
+  // Nobody looks after the socket of an upgrade that was refused: it would stay half open.
+  app.addHook('onResponse', (request, reply, done) => {
+    if (request.raw.headers.upgrade !== undefined && reply.raw.writableFinished)
+      request.raw.socket.destroySoon();
+    done();
+  });
   // Clients of such servers often send JSON without saying so; a parser for all types takes it.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => {
@@ -126,7 +132,17 @@ export function httpApp(context: ApiContext): FastifyInstance {
     ),
   );
   app.register(multipart);
-  app.register(websocket, { options: { maxPayload: mostMessageBytes, perMessageDeflate: false } });
+  app.register(websocket, {
+    options: { maxPayload: mostMessageBytes, perMessageDeflate: false },
+    preClose(done) {
+      for (const socket of app.websocketServer.clients) {
+        socket.close(1001, 'The server is shutting down.');
+        // A client that does not answer would hold the server up.
+        socket.terminate();
+      }
+      app.websocketServer.close(done);
+    },
+  });
   // A plugin of its own: routes that are declared before the plugins are there do not have what these add.
   app.register(async (scope) => apiRoutes(scope, context));
   return app;
