@@ -5,6 +5,7 @@ import os from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { groundTruthCase } from './cases/ground-truth.mjs';
+import { liveViewCase } from './cases/live-view.mjs';
 import { memoryCase } from './cases/memory.mjs';
 import { sendLagCase, unaryCase } from './cases/requests.mjs';
 import { startTimeCase } from './cases/start-time.mjs';
@@ -20,6 +21,7 @@ const cases = [
   sendLagCase,
   unaryCase,
   memoryCase,
+  liveViewCase,
   startTimeCase,
 ];
 
