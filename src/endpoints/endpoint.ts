@@ -92,6 +92,11 @@ export type Endpoint = {
   /** What a URL must end with. */
   readonly urlSuffixes: readonly string[];
   readonly task: 'generation' | 'pooling';
+  /**
+   * What a prompt is here: messages, to which the server applies its chat template; text that a model goes on with, to
+   * which the client must apply it; or plain text to speak, draw or embed, to which none belongs.
+   */
+  readonly prompts: 'messages' | 'continued' | 'plain';
   /** Takes sampling parameters such as `temperature`. */
   readonly samplingParameters: boolean;
   /** Sampling parameters that this API does not know, by their name in the body. */

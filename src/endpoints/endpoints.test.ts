@@ -453,6 +453,21 @@ describe('responses', () => {
 });
 
 describe('the registry', () => {
+  it('sends messages to the APIs that take them, and a continued text to completions alone', () => {
+    const named = (prompts: string): string[] =>
+      Object.values(endpoints).flatMap((endpoint) => (endpoint.prompts === prompts ? [endpoint.name] : []));
+    expect(named('continued')).toEqual(['openai', 'vllm']);
+    expect(named('messages')).toEqual([
+      'openai-chat',
+      'openai-chat-omni',
+      'daily-omni',
+      'openai-responses',
+      'openai-embeddings-chat',
+      'openai-embeddings-clip',
+      'openai-embeddings-vlm2vec',
+    ]);
+  });
+
   it('names every adapter as it names itself', () => {
     for (const [name, endpoint] of Object.entries(endpoints)) {
       expect(endpoint.name).toBe(name);

@@ -98,6 +98,7 @@ function edits(name: string): Endpoint {
     defaultPath: '/v1/images/edits',
     urlSuffixes: ['images/edits'],
     task: 'generation',
+    prompts: 'plain',
     samplingParameters: true,
     takesBotTask: true,
     traits: { name, itl: 'chunk_gap', latencyEnd: 'last_message', output: 'pictures' },

@@ -54,6 +54,7 @@ export const imagesGenerations: Endpoint = {
   defaultPath: '/v1/images/generations',
   urlSuffixes: ['images/generations'],
   task: 'generation',
+  prompts: 'plain',
   samplingParameters: true,
   traits: {
     name: '/v1/images/generations',

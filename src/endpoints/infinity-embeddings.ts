@@ -19,6 +19,7 @@ export const infinityEmbeddings = poolingEndpoint({
   apiName: 'Infinity Embeddings API',
   defaultPath: '/embeddings',
   urlSuffixes: ['embeddings'],
+  prompts: 'plain',
   prepare,
 });
 

@@ -53,6 +53,7 @@ export const openaiAudioSpeech: Endpoint = {
   defaultPath: '/v1/audio/speech',
   urlSuffixes: ['audio/speech'],
   task: 'generation',
+  prompts: 'plain',
   samplingParameters: true,
   traits: { name: 'openai-audio-speech', itl: 'chunk_gap', latencyEnd: 'body_end', output: 'speech' },
   prepare,

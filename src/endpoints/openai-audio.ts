@@ -110,6 +110,7 @@ export const openaiAudio: Endpoint = {
   defaultPath: '/v1/audio/transcriptions',
   urlSuffixes: ['transcriptions', 'translations'],
   task: 'generation',
+  prompts: 'plain',
   samplingParameters: true,
   traits: { name: 'openai-audio', itl: 'chunk_gap', latencyEnd: 'last_choice', output: 'text' },
   prepare,

@@ -82,6 +82,7 @@ function omniChat(name: string): Endpoint {
     defaultPath: '/v1/chat/completions',
     urlSuffixes: ['chat/completions'],
     task: 'generation',
+    prompts: 'messages',
     samplingParameters: true,
     traits: { name, itl: 'token_split', latencyEnd: 'last_message', output: 'text' },
     wantsStageMetrics,

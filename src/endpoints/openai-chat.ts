@@ -13,6 +13,7 @@ export const openaiChat: Endpoint = {
   defaultPath: '/v1/chat/completions',
   urlSuffixes: ['chat/completions'],
   task: 'generation',
+  prompts: 'messages',
   samplingParameters: true,
   traits: { name: 'openai-chat', itl: 'chunk_gap', latencyEnd: 'last_choice', output: 'text' },
 

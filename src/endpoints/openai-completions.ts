@@ -109,6 +109,7 @@ function completions(name: string): Endpoint {
     defaultPath: '/v1/completions',
     urlSuffixes: ['completions'],
     task: 'generation',
+    prompts: 'continued',
     samplingParameters: true,
     traits: { name, itl: 'chunk_gap', latencyEnd: 'last_choice', output: 'text' },
     prepare,

@@ -7,5 +7,6 @@ export const openaiEmbeddingsChat = poolingEndpoint({
   apiName: 'OpenAI Embeddings API',
   defaultPath: '/v1/embeddings',
   urlSuffixes: ['embeddings'],
+  prompts: 'messages',
   prepare: messagesRequest,
 });

@@ -7,5 +7,6 @@ export const openaiEmbeddingsClip = poolingEndpoint({
   apiName: 'OpenAI Embeddings API',
   defaultPath: '/v1/embeddings',
   urlSuffixes: ['embeddings'],
+  prompts: 'messages',
   prepare: (sample, target) => messagesRequest(clipSample(sample), target),
 });

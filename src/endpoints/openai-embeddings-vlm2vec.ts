@@ -20,5 +20,6 @@ export const openaiEmbeddingsVlm2vec = poolingEndpoint({
   apiName: 'OpenAI Embeddings API',
   defaultPath: '/v1/embeddings',
   urlSuffixes: ['embeddings'],
+  prompts: 'messages',
   prepare: (sample, target) => messagesRequest(instructed(sample), target),
 });

@@ -7,5 +7,6 @@ export const openaiEmbeddings = poolingEndpoint({
   apiName: 'OpenAI Embeddings API',
   defaultPath: '/v1/embeddings',
   urlSuffixes: ['embeddings'],
+  prompts: 'plain',
   prepare: (sample, target) => inputRequest(sample, target, 'The embeddings API', truncate),
 });

@@ -58,6 +58,7 @@ export const openaiResponses: Endpoint = {
   defaultPath: '/v1/responses',
   urlSuffixes: ['responses'],
   task: 'generation',
+  prompts: 'messages',
   samplingParameters: true,
   refusedSampling: ['min_p'],
   traits: { name: 'openai-responses', itl: 'chunk_gap', latencyEnd: 'last_choice', output: 'text' },

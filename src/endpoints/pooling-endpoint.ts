@@ -3,7 +3,7 @@ import { observePooling } from './pooling-reader.ts';
 
 /** The adapters of vectors and scores differ in their body and name only. */
 export function poolingEndpoint(
-  own: Pick<Endpoint, 'name' | 'doc' | 'apiName' | 'defaultPath' | 'urlSuffixes' | 'prepare'>,
+  own: Pick<Endpoint, 'name' | 'doc' | 'apiName' | 'defaultPath' | 'urlSuffixes' | 'prompts' | 'prepare'>,
 ): Endpoint {
   return {
     ...own,

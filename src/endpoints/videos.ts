@@ -167,6 +167,7 @@ export const videos: Endpoint = {
   defaultPath: '/v1/videos',
   urlSuffixes: ['videos'],
   task: 'generation',
+  prompts: 'plain',
   samplingParameters: true,
   traits: { name: '/v1/videos', itl: 'chunk_gap', latencyEnd: 'last_message', output: 'pictures' },
   prepare,

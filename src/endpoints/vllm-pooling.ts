@@ -7,5 +7,6 @@ export const vllmPooling = poolingEndpoint({
   apiName: 'vLLM Pooling API',
   defaultPath: '/pooling',
   urlSuffixes: ['pooling'],
+  prompts: 'plain',
   prepare: (sample, target) => inputRequest(sample, target, 'The pooling API', truncate),
 });

@@ -22,5 +22,6 @@ export const vllmRerank = poolingEndpoint({
   apiName: 'vLLM score API',
   defaultPath: '/v1/rerank',
   urlSuffixes: ['rerank'],
+  prompts: 'plain',
   prepare,
 });

@@ -121,6 +121,13 @@ describe('custom', () => {
     expect(parts?.prompt).toBe('see');
   });
 
+  test('puts no template around what is spoken, drawn or embedded', async () => {
+    const plain = { plainPrompts: true };
+    const [sample] = await custom.load(contextOf(fileOf({ prompt: 'a red fox' }), {}, plain));
+    expect(sample?.prompt).toBe('a red fox');
+    await expect(custom.load(contextOf(fileOf({ messages }), {}, plain))).rejects.toThrow(/no conversation/);
+  });
+
   test.each([
     [
       'messages without a template',

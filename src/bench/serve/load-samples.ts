@@ -31,7 +31,8 @@ export async function loadSamples(
     seed: options.seed,
     requestIdPrefix: options.requestIdPrefix,
     tokenizer: run.tokenizer,
-    chatEndpoint: run.endpoint.defaultPath.includes('chat'),
+    chatEndpoint: run.endpoint.prompts === 'messages',
+    plainPrompts: run.endpoint.prompts === 'plain',
     tryOut: (sample) => void run.endpoint.prepare(sample, run.target),
     note: (line) => run.io.stderr(`note: ${line}`),
     progress: (done, total) => {
