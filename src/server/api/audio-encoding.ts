@@ -34,18 +34,18 @@ export async function encodeAudioText({ pcm, sampleRateHz }: PcmAudio, format: A
 /** Formats that are made at once. */
 export type PlainFormat = 'wav' | 'pcm';
 
-function encodePlain({ pcm, sampleRateHz }: PcmAudio, format: PlainFormat): string {
-  if (format === 'pcm') return pcm.toString('base64');
-  return encodeWav(pcm, { sampleRateHz, channels: 1 }).toString('base64');
+function encodePlain({ pcm, sampleRateHz }: PcmAudio, format: PlainFormat): Buffer {
+  const file = format === 'pcm' ? pcm : encodeWav(pcm, { sampleRateHz, channels: 1 });
+  return Buffer.from(file.toString('base64'), 'latin1');
 }
 
-const kept: Record<PlainFormat, WeakMap<Buffer, string>> = { wav: new WeakMap(), pcm: new WeakMap() };
+const kept: Record<PlainFormat, WeakMap<Buffer, Buffer>> = { wav: new WeakMap(), pcm: new WeakMap() };
 
 /**
  * Base64 of a complete WAV file or of bare samples, kept as long as its samples live: simulated chunks of one length
  * share them, so that hundreds of streams of speech cost no more than their writes.
  */
-export function encodeSharedAudio(audio: PcmAudio, format: PlainFormat): string {
+export function encodeSharedAudio(audio: PcmAudio, format: PlainFormat): Buffer {
   let text = kept[format].get(audio.pcm);
   if (text === undefined) {
     text = encodePlain(audio, format);

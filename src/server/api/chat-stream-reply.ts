@@ -160,18 +160,17 @@ class ChoiceStream implements ReplySink {
       audio === null
         ? ''
         : `,"audio_metadata":{"format":"${format}","sample_rate_hz":${rateHz},"frame_count":${samples},"channels":1}`;
-    const send = (content: string): void =>
-      stream.send(
-        'audio',
-        `${this.#head}"delta":{"role":"assistant","content":"${content}"},"logprobs":null,` +
-          `"finish_reason":${reason}${facts}}],${this.#audioUsage}"modality":"audio"${metrics}}`,
-        { samples },
-      );
+    const start = `${this.#head}"delta":{"role":"assistant","content":"`;
+    const rest =
+      `"},"logprobs":null,"finish_reason":${reason}${facts}}],${this.#audioUsage}` +
+      `"modality":"audio"${metrics}}`;
+    const send = (content: string): void => stream.send('audio', `${start}${content}${rest}`, { samples });
     if (audio === null || samples === 0) this.#after(() => send(''));
     else if (life.fault?.kind === 'wrong-rate') {
       const wrong = { ...audio, pcm: Buffer.from(audio.pcm), sampleRateHz: rateHz };
       this.#after(() => encodeSharedCompressed(wrong, format).then(send));
-    } else if (format === 'wav' || format === 'pcm') send(encodeSharedAudio(audio, format));
+    } else if (format === 'wav' || format === 'pcm')
+      stream.sendShared('audio', start, encodeSharedAudio(audio, format), rest, { samples });
     else this.#after(() => encodeSharedCompressed(audio, format).then(send));
   }
 

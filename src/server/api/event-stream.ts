@@ -57,6 +57,29 @@ export class EventStream {
     this.#gate.text(payload, contentEvents.includes(event), (text) => this.#write(event, text, counts, name));
   }
 
+  /**
+   * As {@link send}, of an event whose larger part is a text that many share: it goes to the socket as it is, without
+   * being joined to the rest.
+   */
+  sendShared(event: TruthEvent, head: string, shared: Buffer, tail: string, counts: EventCounts): void {
+    const { response, truth } = this.#life.accepted;
+    const { socket } = response;
+    if (this.#gate !== null || socket === null || !response.chunkedEncoding) {
+      this.send(event, `${head}${shared.toString('latin1')}${tail}`, counts);
+      return;
+    }
+    if (response.destroyed || response.writableEnded) return;
+    const start = `data: ${head}`;
+    const bytes = start.length + shared.length + tail.length + 2;
+    truth.note(event, { ...counts, bytes });
+    socket.cork();
+    socket.write(`${bytes.toString(16)}\r\n${start}`, 'latin1');
+    socket.write(shared);
+    socket.write(`${tail}\n\n\r\n`, 'latin1');
+    socket.uncork();
+    if (socket.writableLength > mostPendingBytes) socket.destroy();
+  }
+
   /** Ends the stream as OpenAI's clients expect it. */
   end(): void {
     this.send('done', '[DONE]');
