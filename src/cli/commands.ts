@@ -19,6 +19,16 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./bench-serve-command.ts')).benchServeCommand,
   },
   {
+    name: ['bench', 'sweep', 'serve'],
+    summary: 'measure a server under many settings',
+    load: async () => (await import('./sweep-serve-command.ts')).sweepServeCommand,
+  },
+  {
+    name: ['bench', 'sweep', 'serve_workload'],
+    summary: 'explore a server from one request at a time to all at once',
+    load: async () => (await import('./sweep-serve-command.ts')).sweepWorkloadCommand,
+  },
+  {
     name: ['serve'],
     summary: 'serve an omni model with simulated engines',
     load: async () => (await import('./serve-command.ts')).serveCommand,

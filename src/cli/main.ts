@@ -14,7 +14,7 @@ function overview(): string[] {
     'Measures omni-modality model servers: text, speech and images, down to the single pipeline stage.',
     '',
     'Commands:',
-    ...commands.map(({ name, summary }) => `  ${name.join(' ').padEnd(16)}${summary}`),
+    ...commands.map(({ name, summary }) => `  ${name.join(' ').padEnd(28)}${summary}`),
     '',
     'omnimeter COMMAND --help says more; --version prints the version.',
   ];
@@ -26,18 +26,20 @@ type Chosen = { entry: CommandEntry; rest: readonly string[] } | 'overview' | 'v
 function chooseCommand(argv: readonly string[]): Chosen {
   const entry = commands.find(({ name }) => name.every((word, i) => argv[i] === word));
   if (entry !== undefined) return { entry, rest: argv.slice(entry.name.length) };
-  const [first, second] = argv;
+  const [first] = argv;
   if (first === '--version' || first === '-V' || first === 'version') return 'version';
   if (argv.some((token) => token === '-h' || token === 'help' || token.startsWith('--help')))
     return 'overview';
   if (first === undefined) throw new UsageError('no command given.\nSee omnimeter --help.');
   const names = commands.map(({ name }) => name.join(' '));
-  const group = names.some((name) => name.startsWith(`${first} `));
-  const asked = group && second !== undefined ? `${first} ${second}` : first;
+  const isGroup = (words: readonly string[]): boolean =>
+    names.some((name) => name.startsWith(`${words.join(' ')} `));
+  // As many words as name a group, and the one that should choose from it.
+  const depth = argv.findIndex((_, i) => !isGroup(argv.slice(0, i + 1)));
+  const asked = argv.slice(0, depth < 0 ? argv.length : depth + 1).join(' ');
   const nearest = nearestName(asked, [...names, ...names.map((name) => name.split(' ')[0] ?? name)]);
   const slip = nearest === null ? '' : ` Did you mean ${nearest}?`;
-  const what =
-    group && second === undefined ? `${first} needs a command.` : `unknown command '${asked}'.${slip}`;
+  const what = depth < 0 ? `${asked} needs a command.` : `unknown command '${asked}'.${slip}`;
   throw new UsageError(`${what}\nCommands: ${names.join(', ')}`);
 }
 

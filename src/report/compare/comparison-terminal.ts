@@ -1,4 +1,4 @@
-import { sanitizeForTerminal } from '../sanitize-for-terminal.ts';
+import { sanitizeTableLine } from '../sanitize-table-line.ts';
 import {
   type ComparisonRow,
   comparisonRows,
@@ -24,16 +24,7 @@ export function renderComparison({ comparison, gates }: JudgedComparison, family
     methodLine(familyError),
     ...comparison.notes.map((note) => `note: ${note}`),
     ...(gates.length > 0 ? ['', ...gates.map(gateLine)] : []),
-  ].map((line) => sanitizeLine(line));
-}
-
-/** Blanks at the start and in between stand, since they align columns. */
-function sanitizeLine(line: string): string {
-  return line
-    .split(/( {2,})/)
-    .map((part) => (part.trim() === '' ? part : sanitizeForTerminal(part, 1000)))
-    .join('')
-    .trimEnd();
+  ].map((line) => sanitizeTableLine(line));
 }
 
 function table(rows: readonly ComparisonRow[]): string[] {

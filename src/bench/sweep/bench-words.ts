@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import { applyParameters } from './apply-parameters.ts';
+import type { ParameterItem } from './parameter-file.ts';
+
+/** What a sweep always asks for, so that its runs can be plotted against each other. */
+const sweepMetrics = ['ttft', 'tpot', 'itl', 'e2el'];
+
+/**
+ * The benchmark's command for one run: with the setting's parameters, saving its result to a file of the sweep. Metrics
+ * that the command asks for itself stay, and a run folder gets a place of its own for each run.
+ * @param outputPath the run's result file
+ */
+export function benchWords(
+  command: readonly string[],
+  item: ParameterItem,
+  of: { readonly folder: string; readonly fileName: string; readonly experimentDir: string },
+): string[] {
+  const words = withRunFolder(applyParameters(command, item), of);
+  const asked = valuesOf(words, '--percentile-metrics').flatMap((value) => value.split(','));
+  const metrics = [...new Set([...sweepMetrics, ...asked.map((name) => name.trim())])].filter(
+    (name) => name !== '',
+  );
+  return [
+    ...words,
+    ...['--percentile-metrics', metrics.join(',')],
+    '--save-result',
+    ...['--result-dir', of.folder],
+    ...['--result-filename', of.fileName],
+  ];
+}
+
+function valuesOf(words: readonly string[], flag: string): string[] {
+  return words.flatMap((word, i) => {
+    const name = word.split('=')[0]?.replaceAll('_', '-');
+    if (name !== flag) return [];
+    return word.includes('=') ? [word.slice(word.indexOf('=') + 1)] : [words[i + 1] ?? ''];
+  });
+}
+
+/** The folder that a run of the command journals to; `null` = the command names none. */
+export function runFolderOf(words: readonly string[]): string | null {
+  return valuesOf(words, '--run-dir').at(-1) ?? null;
+}
+
+function withRunFolder(
+  words: readonly string[],
+  of: { readonly folder: string; readonly fileName: string; readonly experimentDir: string },
+): string[] {
+  const base = runFolderOf(words);
+  if (base === null) return [...words];
+  const combination = of.folder.slice(of.experimentDir.length).replace(/^\/+/, '');
+  const own = join(base, combination, of.fileName.replace(/\.json$/, ''));
+  return [...words, '--run-dir', own];
+}

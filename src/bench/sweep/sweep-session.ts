@@ -1,0 +1,296 @@
+import { existsSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { messageOf, OmnimeterError, UsageError } from '../../foundation/errors.ts';
+import { joinShellWords } from '../../foundation/shell-words.ts';
+import type { CommandIo } from '../serve/options.ts';
+import { applyParameters } from './apply-parameters.ts';
+import { benchWords, runFolderOf } from './bench-words.ts';
+import { fileNameOf } from './combinations.ts';
+import { itemName, type ParameterItem } from './parameter-file.ts';
+import { type GroupProcess, startGroup } from './process-group.ts';
+import { readFinishedRun, readRunFile, removeFile, writeJsonFile } from './run-files.ts';
+import { runningServer, type ServerUnderTest, startServer } from './server-under-test.ts';
+import { SweepLock } from './sweep-lock.ts';
+import { type RunData, type SweepCommand, type SweepOptions, startWords } from './sweep-options.ts';
+
+/** A benchmark of the sweep that ended badly. */
+class BenchmarkFailedError extends OmnimeterError {
+  override readonly code = 'BENCHMARK_FAILED';
+}
+
+/** The user stopped the sweep. */
+export class SweepInterrupted extends Error {}
+
+/** One combination, and where it goes. */
+export type Combination = {
+  readonly serveItem: ParameterItem;
+  readonly benchItem: ParameterItem;
+  readonly folder: string;
+};
+
+type OneRun = Combination & { readonly runNumber: number; readonly fileName: string };
+
+/** How `bench serve` ends when a threshold broke: the run itself took place. */
+const brokenThreshold = 3;
+
+/** The state of a sweep while it goes through its combinations: files, processes, and what went wrong. */
+export class SweepSession {
+  readonly options: SweepOptions;
+  readonly #io: CommandIo;
+  readonly #lock: SweepLock | null;
+  readonly #notes = new Set<string>();
+  #bench: GroupProcess | null = null;
+  #starting: GroupProcess | null = null;
+  #interrupts = 0;
+  /** Runs or servers that failed and were passed over. */
+  failures = 0;
+  /** Runs whose own threshold broke. */
+  broken = 0;
+
+  /** @throws UsageError when the experiment is there already, or is not there to resume */
+  constructor(options: SweepOptions, io: CommandIo) {
+    this.options = options;
+    this.#io = io;
+    const { experimentDir, resume, dryRun } = options;
+    if (!dryRun && resume && !existsSync(experimentDir))
+      throw new UsageError(
+        `--resume: there is no ${experimentDir}. Name the experiment with --experiment-name.`,
+      );
+    if (!dryRun && !resume && existsSync(experimentDir))
+      throw new UsageError(
+        `${experimentDir} exists. Give --resume to go on with it, or --experiment-name another name.`,
+      );
+    this.#lock = dryRun ? null : SweepLock.take(experimentDir, (line) => io.stderr(`note: ${line}`));
+    if (!dryRun) io.onInterrupt(() => this.#interrupt());
+  }
+
+  say(line: string): void {
+    this.#io.stdout(line);
+  }
+
+  close(): void {
+    this.#lock?.release();
+  }
+
+  /** Where a run of a combination is stored. */
+  static runFile(folder: string, runNumber: number): string {
+    return join(folder, `run=${runNumber}.json`);
+  }
+
+  /** Whether every run of a combination is stored. */
+  isDone({ folder }: Combination): boolean {
+    return this.storedRuns(folder).length === this.options.numRuns;
+  }
+
+  /** The runs of a combination that are stored. */
+  storedRuns(folder: string): RunData[] {
+    return Array.from({ length: this.options.numRuns }, (_, k) =>
+      readFinishedRun(SweepSession.runFile(folder, k)),
+    ).filter((run) => run !== null);
+  }
+
+  /**
+   * Runs `use` with a server of this setting, or without one where nothing is left to measure.
+   * With `--continue-on-error` a server that fails is written down and passed over.
+   */
+  async withServer(
+    serveItem: ParameterItem,
+    needed: boolean,
+    use: (server: ServerUnderTest | null) => Promise<void>,
+  ): Promise<void> {
+    if (!needed) return use(null);
+    const name = itemName(serveItem) || 'default';
+    const failureFile = join(this.options.experimentDir, fileNameOf(`SERVE-${name}-failure.json`));
+    try {
+      const server = await this.#startServer(serveItem);
+      try {
+        await use(server);
+      } finally {
+        await server?.stop();
+        if (this.options.serve !== null) this.say('[END SERVER]');
+      }
+      if (!this.options.dryRun) removeFile(failureFile);
+    } catch (error) {
+      this.checkInterrupts();
+      if (!this.options.continueOnError) throw error;
+      this.failures += 1;
+      writeJsonFile(failureFile, { ...failureOf(error), serve_overrides: serveItem }, 2);
+      this.say(`[FAILED SERVER COMBINATION] ${name}: ${messageOf(error)}`);
+      this.say(`Failure details: ${failureFile}`);
+    }
+  }
+
+  async #startServer(serveItem: ParameterItem): Promise<ServerUnderTest | null> {
+    const { serve, bench, dryRun } = this.options;
+    const note = (line: string): void => this.#note(line);
+    if (serve === null) return dryRun ? null : runningServer(bench.words, note);
+    const words = applyParameters(serve.words, serveItem);
+    this.say('[BEGIN SERVER]');
+    this.say(`Server overrides: ${JSON.stringify(serveItem)}`);
+    this.say(`Server command: ${joinShellWords(words)}`);
+    if (dryRun) return null;
+    let pid = -1;
+    const server = await startServer(serve, words, {
+      readyTimeoutS: this.options.serverReadyTimeoutS,
+      show: this.options.showStdout,
+      note,
+      onStart: (group) => {
+        this.#starting = group;
+        pid = group.pid;
+        this.#lock?.add(pid);
+      },
+    });
+    this.#starting = null;
+    return {
+      ...server,
+      stop: async () => {
+        await server.stop();
+        this.#lock?.remove(pid);
+      },
+    };
+  }
+
+  /**
+   * All runs of one combination, those that are stored already among them, and its `summary.json`.
+   * @param server `null` where all are stored, or nothing is to be run
+   */
+  async runCombination(combination: Combination, server: ServerUnderTest | null): Promise<RunData[]> {
+    const { numRuns, warmupNumPrompts, dryRun } = this.options;
+    if (warmupNumPrompts > 0 && !this.isDone(combination))
+      await this.#run(
+        {
+          ...combination,
+          benchItem: { ...combination.benchItem, num_prompts: warmupNumPrompts },
+          runNumber: -1,
+          fileName: 'warmup.json',
+        },
+        server,
+      );
+    const runs: RunData[] = [];
+    for (let runNumber = 0; runNumber < numRuns; runNumber += 1) {
+      const fileName = basename(SweepSession.runFile('', runNumber));
+      const data = await this.#run({ ...combination, runNumber, fileName }, server);
+      if (data !== null) runs.push(data);
+    }
+    if (dryRun) return [];
+    if (runs.length === 0) this.say('[NO SUCCESSFUL MEASURED RUNS] leaving combination retryable');
+    else writeJsonFile(join(combination.folder, 'summary.json'), runs, 4);
+    return runs;
+  }
+
+  async #run(run: OneRun, server: ServerUnderTest | null): Promise<RunData | null> {
+    const path = join(run.folder, run.fileName);
+    const failureFile = path.replace(/\.json$/, '.failure.json');
+    try {
+      const data = await this.#measured(run, path, server);
+      if (data !== null && !this.options.dryRun) removeFile(failureFile);
+      return data;
+    } catch (error) {
+      this.checkInterrupts();
+      if (!this.options.continueOnError) throw error;
+      this.failures += 1;
+      const { runNumber, serveItem, benchItem } = run;
+      const failure = { run_number: runNumber, ...failureOf(error) };
+      writeJsonFile(failureFile, { ...failure, serve_overrides: serveItem, bench_overrides: benchItem }, 2);
+      this.say(`[FAILED BENCHMARK] run=${runNumber}: ${messageOf(error)}`);
+      this.say(`Failure details: ${failureFile}`);
+      await server?.resetCaches().catch(() => {});
+      return null;
+    }
+  }
+
+  async #measured(run: OneRun, path: string, server: ServerUnderTest | null): Promise<RunData | null> {
+    const { options } = this;
+    const place = { folder: run.folder, fileName: run.fileName, experimentDir: options.experimentDir };
+    const words = benchWords(options.bench.words, run.benchItem, place);
+    this.say('[BEGIN BENCHMARK]');
+    this.say(`Benchmark overrides: ${JSON.stringify(run.benchItem)}`);
+    this.say(`Run Number: ${run.runNumber}`);
+    this.say(`Benchmark command: ${joinShellWords(words)}`);
+    this.say(`Output file: ${path}`);
+    const stored = readFinishedRun(path);
+    if (stored !== null) {
+      this.say('Found existing results.');
+      this.say('[SKIPPED BENCHMARK]');
+      return withOverrides(stored, run);
+    }
+    if (server === null) {
+      this.say('[END BENCHMARK]');
+      return null;
+    }
+    removeCutOff(words);
+    await this.#execute(options.bench, words);
+    if (options.afterBench === null) await server.resetCaches();
+    else await this.#execute({ words: options.afterBench, program: null }, options.afterBench);
+    const data = readRunFile(path);
+    if (data === null)
+      throw new BenchmarkFailedError(
+        `the benchmark wrote no result to ${path}. Its command must be one that takes --save-result, --result-dir and --result-filename.`,
+      );
+    const finished = withOverrides(data, run);
+    writeJsonFile(path, finished, 4);
+    this.say('[END BENCHMARK]');
+    return finished;
+  }
+
+  async #execute(command: SweepCommand, words: readonly string[]): Promise<void> {
+    if (this.#interrupts > 0) throw new SweepInterrupted();
+    const group = startGroup(startWords(command, words), {
+      env: childEnvironment(),
+      show: this.options.showStdout,
+      tied: false,
+    });
+    this.#lock?.add(group.pid);
+    this.#bench = group;
+    const { code, error } = await group.ended;
+    this.#bench = null;
+    this.#lock?.remove(group.pid);
+    if (this.#interrupts > 0) throw new SweepInterrupted();
+    if (code === brokenThreshold) this.broken += 1;
+    else if (code !== 0)
+      throw new BenchmarkFailedError(
+        [
+          `'${words.slice(0, 3).join(' ')}' ${error ?? `ended with exit code ${code}`}`,
+          ...group.lastLines(),
+        ].join('\n'),
+      );
+  }
+
+  /** The benchmark lets open requests end, or aborts them at the second time; it alone gets the signal. */
+  #interrupt(): void {
+    this.#interrupts += 1;
+    this.#bench?.signal('SIGINT');
+    this.#starting?.signal('SIGTERM');
+  }
+
+  /** The user stopped the sweep while nothing was being measured. */
+  checkInterrupts(): void {
+    if (this.#interrupts > 0) throw new SweepInterrupted();
+  }
+
+  #note(line: string): void {
+    if (this.#notes.has(line)) return;
+    this.#notes.add(line);
+    this.#io.stderr(`note: ${line}`);
+  }
+}
+
+function withOverrides(data: RunData, { runNumber, serveItem, benchItem }: OneRun): RunData {
+  return { ...data, run_number: runNumber, ...serveItem, ...benchItem };
+}
+
+function failureOf(error: unknown): { error_type: string; error: string } {
+  return { error_type: error instanceof Error ? error.name : 'Error', error: messageOf(error) };
+}
+
+/** The run folder of a run that was cut off: the run is made anew, and a folder takes one run only. */
+function removeCutOff(words: readonly string[]): void {
+  const folder = runFolderOf(words);
+  if (folder !== null && existsSync(join(folder, 'run.json'))) rmSync(folder, { recursive: true });
+}
+
+/** Flags that the environment gives the sweep are not those of its benchmarks. */
+function childEnvironment(): NodeJS.ProcessEnv {
+  const own = /^OMNIMETER_(NUM_RUNS|SWEEP_.*)$/;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.test(name)));
+}
