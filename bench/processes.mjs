@@ -53,6 +53,17 @@ function endedChildrenCpuS() {
   }
 }
 
+/** CPU seconds of a process so far; `null` where the system does not say. */
+function cpuSOf(pid) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  } catch {
+    return null;
+  }
+}
+
 function peakRssBytes(pid) {
   try {
     const kib = /^VmHWM:\s*(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
@@ -121,7 +132,7 @@ async function startServer(args, ready) {
     const found = ready(line);
     if (found === null) continue;
     child.stdout.resume();
-    return { found, stop };
+    return { found, stop, cpuS: () => cpuSOf(child.pid) };
   }
   throw new Error(`${args.join(' ')} ended before it listened: ${said}`);
 }
@@ -130,15 +141,27 @@ async function startServer(args, ready) {
 export async function startSource({ events, perSecond }) {
   const script = new URL('sse-source.mjs', import.meta.url).pathname;
   const args = [script, '--events', String(events), '--per-second', String(perSecond)];
-  const { found: port, stop } = await startServer(args, (line) => JSON.parse(line).port);
-  return { port, url: `http://127.0.0.1:${port}`, stop };
+  const { found: port, stop, cpuS } = await startServer(args, (line) => JSON.parse(line).port);
+  return { port, url: `http://127.0.0.1:${port}`, stop, cpuS };
+}
+
+/** The encoder that audio is compared with. @param {{ events: number, bytes: number, everyMs: number }} plan */
+export async function startBase64Source({ events, bytes, everyMs }) {
+  const script = new URL('base64-source.mjs', import.meta.url).pathname;
+  const args = ['--events', String(events), '--bytes', String(bytes), '--every-ms', String(everyMs)];
+  const { found: port, stop, cpuS } = await startServer([script, ...args], (line) => JSON.parse(line).port);
+  return { url: `http://127.0.0.1:${port}`, stop, cpuS };
 }
 
 /** The embedded server. @param {readonly string[]} args of `omnimeter serve` */
 export async function startEmbeddedServer(cli, args) {
-  const { found: url, stop } = await startServer(
+  const {
+    found: url,
+    stop,
+    cpuS,
+  } = await startServer(
     [cli, 'serve', ...args, '--port', '0'],
     (line) => /http:\/\/[^\s]+/.exec(line)?.[0] ?? null,
   );
-  return { url, stop };
+  return { url, stop, cpuS };
 }

@@ -8,6 +8,7 @@ import { groundTruthCase } from './cases/ground-truth.mjs';
 import { liveViewCase } from './cases/live-view.mjs';
 import { memoryCase } from './cases/memory.mjs';
 import { sendLagCase, unaryCase } from './cases/requests.mjs';
+import { serverCase } from './cases/server.mjs';
 import { startTimeCase } from './cases/start-time.mjs';
 import { streamsCase } from './cases/streams.mjs';
 import { shown, tableLines } from './figures.mjs';
@@ -23,6 +24,7 @@ const cases = [
   memoryCase,
   liveViewCase,
   startTimeCase,
+  serverCase,
 ];
 
 const usage = `usage: npm run bench -- [flags]
