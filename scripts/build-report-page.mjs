@@ -31,7 +31,10 @@ const style = readFileSync(new URL('report.css', web), 'utf8')
   .replaceAll(/\/\*.*?\*\//gs, '')
   .replaceAll(/\s+/g, ' ')
   .trim();
-const licence = `<!-- Carries preact ${JSON.parse(readFileSync(new URL('../node_modules/preact/package.json', import.meta.url), 'utf8')).version}, MIT licence, Copyright (c) 2015-present Jason Miller -->`;
+// Its licence asks to go with every copy, and every report is one.
+const preact = new URL('../node_modules/preact/', import.meta.url);
+const { version } = JSON.parse(readFileSync(new URL('package.json', preact), 'utf8'));
+const licence = `<!-- This page carries preact ${version}:\n${readFileSync(new URL('LICENSE', preact), 'utf8').trim()}\n-->`;
 
 const fillings = { 'script-hash': hash, style, script: code };
 const page = readFileSync(new URL('page.html', web), 'utf8')

@@ -19,7 +19,7 @@ export const demoCommand: Command = {
     return {
       usage: 'demo',
       summary:
-        'Starts the embedded three-stage omni server on a free port, benchmarks text and speech against it, and prints the report with every stage. Needs no flags, no network and no GPU; takes well under a minute.',
+        'Starts the embedded three-stage omni server on a free port, benchmarks text and speech against it, prints the report with every stage, and writes it as an HTML page. Needs no flags, no network and no GPU; takes well under a minute.',
       table: demoFlags,
     };
   },
@@ -59,20 +59,28 @@ async function demo(context: CommandContext): Promise<number> {
     io.stdout('Measuring it:');
     for (const line of shown(program, 'bench serve', flags)) io.stdout(line);
     io.stdout('');
-    const exitCode = await benchServeCommand.run([...flags.flat(), '--run-dir', runDir], context);
-    for (const line of afterwards(program, runDir, serveFlags)) io.stdout(line);
+    const page = join(runDir, 'report.html');
+    const exitCode = await benchServeCommand.run(
+      [...flags.flat(), '--run-dir', runDir, '--html', page],
+      context,
+    );
+    for (const line of afterwards(program, { runDir, page, serveFlags })) io.stdout(line);
     return exitCode;
   } finally {
     await server.stop();
   }
 }
 
-function afterwards(program: string, runDir: string, serveFlags: readonly string[]): string[] {
+function afterwards(
+  program: string,
+  { runDir, page, serveFlags }: { runDir: string; page: string; serveFlags: readonly string[] },
+): string[] {
   return [
     '',
     `The engines are simulated and run ${1 / timeScale} times faster than the model that they stand for. The server, the`,
     'requests, the speech and the measuring are real.',
     '',
+    `The report as a page, to be opened in a browser: ${page}`,
     `Every record of this run is in ${runDir}.`,
     '',
     'Another report of the same run:',

@@ -36,7 +36,8 @@ export function criticalPathOf(record: RequestRecord, run: RunFacts): CriticalPa
     { kind: 'client', name: 'client queue', ms: first.sendMs - (record.intendedMs ?? first.sendMs) },
     { kind: 'client', name: 'failed attempts', ms: last.sendMs - first.sendMs },
     { kind: 'network', name: 'connection', ms: connectedMs - last.sendMs },
-    ...(stageSteps(record, goal, firstMs - connectedMs) ?? serverSteps(record, connectedMs, firstMs)),
+    ...(stageSteps(record, goal, firstMs - connectedMs) ??
+      serverSteps(record, goal, { connectedMs, firstMs })),
     { kind: 'stream', name: 'rest of the reply', ms: endMs - firstMs },
   ];
   return { goal, steps: steps.filter(({ ms }) => ms > 0) };
@@ -79,11 +80,15 @@ function stagesUpTo(
     );
 }
 
-function serverSteps(record: RequestRecord, connectedMs: number, firstMs: number): PathStep[] {
+function serverSteps(
+  record: RequestRecord,
+  goal: CriticalPath['goal'],
+  { connectedMs, firstMs }: { readonly connectedMs: number; readonly firstMs: number },
+): PathStep[] {
   const headersMs = record.attempts.at(-1)?.exchanges[0]?.headersMs ?? connectedMs;
   const atMs = Math.min(Math.max(headersMs, connectedMs), firstMs);
   return [
     { kind: 'server', name: 'until headers', ms: atMs - connectedMs },
-    { kind: 'server', name: 'until first output', ms: firstMs - atMs },
+    { kind: 'server', name: goal === 'reply' ? 'until the end' : 'until first output', ms: firstMs - atMs },
   ];
 }

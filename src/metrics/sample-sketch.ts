@@ -11,7 +11,9 @@ export type SampleSketch = {
   readonly quantiles: readonly (readonly [p: number, value: number])[];
 };
 
-const bins = 48;
+/** A few values need few bins to show a shape. */
+const fewestBins = 12;
+const mostBins = 48;
 /** A tail this many times as long as the median is drawn on a logarithmic scale. */
 const longTail = 20;
 const grid = [
@@ -31,7 +33,8 @@ export function sketchOf(sorted: Float64Array): SampleSketch | null {
   if (min === undefined || max === undefined) return null;
   const median = percentileOfSorted(sorted, 50) ?? min;
   const scale = min > 0 && max > longTail * median ? 'log' : 'linear';
-  const edges = edgesOf(min, max, scale);
+  const bins = Math.min(mostBins, Math.max(fewestBins, Math.ceil(2 * Math.sqrt(sorted.length))));
+  const edges = edgesOf([min, max], scale, bins);
   return {
     scale,
     edges,
@@ -45,7 +48,11 @@ export function sketchOf(sorted: Float64Array): SampleSketch | null {
   };
 }
 
-function edgesOf(min: number, max: number, scale: SampleSketch['scale']): number[] {
+function edgesOf(
+  [min, max]: readonly [number, number],
+  scale: SampleSketch['scale'],
+  bins: number,
+): number[] {
   if (min === max) return [min, max];
   return Array.from({ length: bins + 1 }, (_, i) => {
     if (i === bins) return max;

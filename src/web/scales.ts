@@ -22,6 +22,16 @@ export function linearScale(
   };
 }
 
+/** The same for things that are counted: no ticks between whole numbers. */
+export function countScale(
+  [low, high]: readonly [number, number],
+  range: readonly [number, number],
+  count = 5,
+): Scale {
+  const scale = linearScale([low, high], range, count);
+  return { ...scale, ticks: scale.ticks.filter(Number.isInteger) };
+}
+
 /** A logarithmic scale; both ends > 0. */
 export function logScale(
   [low, high]: readonly [number, number],

@@ -182,7 +182,12 @@ export function videoRun(count = 6): ExampleRun {
         {
           index,
           text: '',
-          attempts: [{ ...attempt, exchanges: [{ ...exchange, endMs: startMs + 20 }, ...polls] }],
+          attempts: [
+            {
+              ...attempt,
+              exchanges: [{ ...exchange, headersMs: startMs + 20, endMs: startMs + 20 }, ...polls],
+            },
+          ],
           video: { durationS: 2, frames: 48, generationMs: 3800 + 100 * index },
           responses: [response],
         },

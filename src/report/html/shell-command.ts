@@ -3,7 +3,8 @@
  * passwords within URLs.
  */
 export function shellCommand(argv: readonly string[]): string {
-  return ['omnimeter', 'bench', 'serve', ...withoutSecrets(argv).map(shellWord)].join(' ');
+  const command = argv[0] === 'bench' ? ['omnimeter'] : ['omnimeter', 'bench', 'serve'];
+  return [...command, ...withoutSecrets(argv).map(shellWord)].join(' ');
 }
 
 function shellWord(word: string): string {

@@ -169,9 +169,9 @@ export function tickLabel(value: number, unit: string): string {
   const suffix = unit === '' ? '' : ` ${unit}`;
   if (size >= 1e9) return `${Number((value / 1e9).toPrecision(4))} G${suffix.trim()}`;
   if (size >= 1e6) return `${Number((value / 1e6).toPrecision(4))} M${suffix.trim()}`;
-  if (size >= 1e4) return `${Number((value / 1e3).toPrecision(4))} k${suffix.trim()}`;
+  if (size >= 1e5) return `${Number((value / 1e3).toPrecision(4))} k${suffix.trim()}`;
   if (Number.isInteger(value)) return `${formatNumber(value, 'count')}${suffix}`;
-  return `${Number(value.toPrecision(4))}${suffix}`;
+  return `${Number(value.toPrecision(6))}${suffix}`;
 }
 
 /** The line under the pointer. */

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Distribution } from '../../report/html/report-model.ts';
 import { exactQuantity, formatNumber, formatQuantity, unitLabel } from '../format.ts';
-import { linearScale, logScale, roundTop, type Scale } from '../scales.ts';
+import { countScale, linearScale, logScale, roundTop, type Scale } from '../scales.ts';
 import { ChartFrame, CursorLine, type Plot, XAxis, YAxis } from './chart-frame.tsx';
 
 const marked = [50, 90, 99] as const;
@@ -27,7 +27,7 @@ export function Histogram({ of }: { of: Distribution }): JSX.Element {
       >
         {(plot) => {
           const x = xScale(of, plot);
-          const y = linearScale([0, roundTop(most, 3)], [plot.bottom, plot.top], 3);
+          const y = countScale([0, roundTop(most, 3)], [plot.bottom, plot.top], 3);
           return (
             <>
               <YAxis scale={y} plot={plot} unit="" />

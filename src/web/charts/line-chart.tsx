@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { exactQuantity, unitLabel } from '../format.ts';
-import { linearScale, roundTop } from '../scales.ts';
+import { countScale, linearScale, roundTop } from '../scales.ts';
 import { ChartFrame, CursorLine, type Plot, XAxis, YAxis } from './chart-frame.tsx';
 
 type Props = {
@@ -43,7 +43,11 @@ export function LineChart({ title, unit, timesMs, values, stairs, gaps = [], not
       >
         {(plot) => {
           const x = xOf(plot);
-          const y = linearScale([0, roundTop(Math.max(...values, 0))], [plot.bottom, plot.top], 3);
+          const y = (unit === 'tokens' ? countScale : linearScale)(
+            [0, roundTop(Math.max(...values, 0))],
+            [plot.bottom, plot.top],
+            3,
+          );
           const course = timesMs
             .map((timeMs, i) => {
               const [px, py] = [x.at(timeMs / per).toFixed(1), y.at(values[i] ?? 0).toFixed(1)];

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { exactQuantity } from '../format.ts';
-import { linearScale, roundTop } from '../scales.ts';
+import { countScale, linearScale, roundTop } from '../scales.ts';
 import { ChartFrame, CursorLine, type Plot, XAxis, YAxis } from './chart-frame.tsx';
 
 export type Series = {
@@ -59,7 +59,7 @@ export function TimeChart({ title, unit, stepS, series, index, onMove }: Props):
       >
         {(plot) => {
           const x = xOf(plot);
-          const y = linearScale([0, top], [plot.bottom, plot.top], 4);
+          const y = (unit === 'count' ? countScale : linearScale)([0, top], [plot.bottom, plot.top], 4);
           return (
             <>
               <YAxis scale={y} plot={plot} unit="" />
