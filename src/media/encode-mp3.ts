@@ -20,7 +20,10 @@ function samplesPerFrame(sampleRateHz: number): number {
 function writeGaplessTag(mp3: Buffer, samples: number, sampleRateHz: number): void {
   const at = mp3.indexOf('Xing', 0, 'latin1');
   if (at < 0 || at > 200) return;
-  const coded = mp3.readUInt32BE(at + 8) * samplesPerFrame(sampleRateHz);
+  // The muxer counts the index itself as a frame, which players do not.
+  const frames = mp3.readUInt32BE(at + 8) - 1;
+  mp3.writeUInt32BE(frames, at + 8);
+  const coded = frames * samplesPerFrame(sampleRateHz);
   const padding = Math.max(0, Math.min(4095, coded - encoderDelaySamples - samples));
   const tag = at + indexBytes;
   mp3.write('LAME3.100', tag, 'latin1');

@@ -4,14 +4,19 @@ const lanes = 4;
 const laneBytes = 4;
 const groupBytes = lanes * laneBytes;
 
-/** A start of a generator that must not be 0. */
+/** A seed of 32 bits. */
 function laneSeed(random: Random): number {
-  return random.integer(1, 0xffffffff);
+  return random.integer(0, 0xffffffff);
 }
 
+/** Multiplier and step of Numerical Recipes' generator, whose period is all of 32 bits. */
+const multiplier = 1664525;
+const step = 1013904223;
+
 /**
- * Uniform random bits, 2.8 MB in 0.7 ms: four xorshift generators (Marsaglia 2003, 13-17-5) side by side, so that
- * none waits for itself. Good enough for pixels that must not compress, and for nothing else.
+ * Uniform random bits, 2.8 MB in 0.5 ms: four linear congruential generators side by side, so that none waits for
+ * itself, their weak low halves covered by the strong high ones. Good enough for pixels that must not compress, and
+ * for nothing else.
  */
 function fill(words: Uint32Array, random: Random): void {
   let a = laneSeed(random);
@@ -19,22 +24,14 @@ function fill(words: Uint32Array, random: Random): void {
   let c = laneSeed(random);
   let d = laneSeed(random);
   for (let at = 0; at < words.length; at += lanes) {
-    a ^= a << 13;
-    a ^= a >>> 17;
-    a ^= a << 5;
-    b ^= b << 13;
-    b ^= b >>> 17;
-    b ^= b << 5;
-    c ^= c << 13;
-    c ^= c >>> 17;
-    c ^= c << 5;
-    d ^= d << 13;
-    d ^= d >>> 17;
-    d ^= d << 5;
-    words[at] = a;
-    words[at + 1] = b;
-    words[at + 2] = c;
-    words[at + 3] = d;
+    a = (Math.imul(a, multiplier) + step) | 0;
+    b = (Math.imul(b, multiplier) + step) | 0;
+    c = (Math.imul(c, multiplier) + step) | 0;
+    d = (Math.imul(d, multiplier) + step) | 0;
+    words[at] = a ^ (a >>> 16);
+    words[at + 1] = b ^ (b >>> 16);
+    words[at + 2] = c ^ (c >>> 16);
+    words[at + 3] = d ^ (d >>> 16);
   }
 }
 

@@ -23,6 +23,22 @@ function wavFacts(bytes: Buffer): ClipFacts | null {
   return { durationS: frames / sampleRateHz, video: null, audio: { sampleRateHz, channels } };
 }
 
+/** Places of the tag that LAME leaves in an MP3's index frame, from the mark `Xing` or `Info` on. */
+const lameTag = { at: 116, delays: 137 };
+
+/** Samples at both ends of an MP3 that are its encoder's own, as its tag says; 0 = it says nothing. */
+function mp3OwnSamples(bytes: Buffer): number {
+  const start = bytes.subarray(0, 4096);
+  const mark = Math.max(start.indexOf('Xing', 0, 'latin1'), start.indexOf('Info', 0, 'latin1'));
+  if (mark < 0 || mark + lameTag.delays + 3 > bytes.length) return 0;
+  // Behind it stands the table of contents, and where flag 8 is set a quality.
+  const at = mark + (bytes.readUInt32BE(mark + 4) & 8 ? 4 : 0);
+  if (!['LAME', 'Lavf', 'Lavc'].includes(bytes.toString('latin1', at + lameTag.at, at + lameTag.at + 4)))
+    return 0;
+  const delays = bytes.readUIntBE(at + lameTag.delays, 3);
+  return (delays >> 12) + (delays & 0xfff);
+}
+
 /**
  * Reads length and kind from the container of a sound or video (WAV, MP3, FLAC, Ogg, AAC, MP4, MOV, WebM, Matroska);
  * nothing is decoded, so that a small file cannot become a large one.
@@ -38,8 +54,10 @@ export async function probeClip(bytes: Buffer): Promise<ClipFacts> {
   try {
     const [video, audio] = await Promise.all([input.getPrimaryVideoTrack(), input.getPrimaryAudioTrack()]);
     if (video === null && audio === null) throw new ClipProbeError('it holds neither sound nor picture');
+    const durationS = await input.computeDuration();
+    const ownS = audio === null || video !== null ? 0 : mp3OwnSamples(bytes) / audio.sampleRate;
     return {
-      durationS: await input.computeDuration(),
+      durationS: durationS - ownS,
       video: video === null ? null : { widthPx: video.displayWidth, heightPx: video.displayHeight },
       audio: audio === null ? null : { sampleRateHz: audio.sampleRate, channels: audio.numberOfChannels },
     };

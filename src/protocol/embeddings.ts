@@ -1,12 +1,17 @@
 import { z } from 'zod';
+import { chatMessageSchema } from './chat-completions.ts';
 
 const tokenIds = z.array(z.number().int().nonnegative()).min(1);
 
 /** `POST /v1/embeddings` and `/pooling`; fields that are not listed are accepted and left unread. */
 export const embeddingRequestSchema = z.looseObject({
   model: z.string().nullish(),
-  /** A text, the token ids of one, or a list of either. */
-  input: z.union([z.string().min(1), z.array(z.string().min(1)).min(1), tokenIds, z.array(tokenIds).min(1)]),
+  /** A text, the token ids of one, or a list of either; unless there are messages. */
+  input: z
+    .union([z.string().min(1), z.array(z.string().min(1)).min(1), tokenIds, z.array(tokenIds).min(1)])
+    .nullish(),
+  /** One input, as a chat: texts and media together. */
+  messages: z.array(chatMessageSchema).min(1).nullish(),
   /** `float`, or `base64` of 32-bit little-endian numbers. */
   encoding_format: z.enum(['float', 'base64']).nullish(),
   dimensions: z.number().int().min(1).nullish(),

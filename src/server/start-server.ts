@@ -12,6 +12,7 @@ import type { OrchestratorStats } from './pipeline/orchestrator.ts';
 import { faultsOf, limitsOf, localMediaRoot } from './serve-context.ts';
 import type { ServeOptions } from './serve-options.ts';
 import { fileTruthLog, noTruthLog } from './truth-log.ts';
+import { warmMedia } from './warm-media.ts';
 
 /** A server that listens. */
 export type RunningServer = {
@@ -68,7 +69,7 @@ export async function startServer(options: ServeOptions, parts: ServerParts = {}
   const mediaRoot = localMediaRoot(options.allowedLocalMediaPath);
   const limits = limitsOf(options);
   const faults = faultsOf(options);
-  const vocabulary = await vocabularyOf(parts);
+  const [vocabulary] = await Promise.all([vocabularyOf(parts), warmMedia(pipeline)]);
   const { countTokens } = vocabulary;
   const scheduler = parts.scheduler ?? timerScheduler(nowMs, (error) => console.error(error));
   const truthLog = options.truthLog === null ? noTruthLog : fileTruthLog(options.truthLog);

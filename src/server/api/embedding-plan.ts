@@ -1,5 +1,6 @@
 import { type EmbeddingRequest, embeddingRequestSchema } from '../../protocol/embeddings.ts';
 import type { ApiContext } from './api-context.ts';
+import { readChatPrompt } from './chat-prompt.ts';
 import { stageIdsGiving } from './model-routes.ts';
 import { countPromptTokens } from './prompt-tokens.ts';
 import type { RunRequest } from './reply-life.ts';
@@ -19,11 +20,20 @@ export type EmbeddingPlan = {
 /** Most inputs of one request. */
 const mostInputs = 2048;
 
-/** Inputs as texts; token ids stand for themselves. */
-function inputsOf({ input }: EmbeddingRequest): { readonly text: string; readonly tokens: number | null }[] {
+/** An input; `tokens` is `null` until they are counted. */
+type Input = { readonly text: string; readonly tokens: number | null };
+
+/** Inputs as texts; token ids stand for themselves. @throws RequestError 400 where there is none */
+async function inputsOf({ input, messages }: EmbeddingRequest, context: ApiContext): Promise<Input[]> {
+  if (messages !== null && messages !== undefined) {
+    const { text, tokens } = await readChatPrompt(messages, context);
+    return [{ text, tokens }];
+  }
+  if (input === null || input === undefined)
+    throw new RequestError(400, 'input: expected a text, a list of texts or token ids.', 'input');
   if (typeof input === 'string') return [{ text: input, tokens: null }];
   const ids: number[] = [];
-  const inputs: { readonly text: string; readonly tokens: number | null }[] = [];
+  const inputs: Input[] = [];
   for (const item of input) {
     if (typeof item === 'number') ids.push(item);
     else if (typeof item === 'string') inputs.push({ text: item, tokens: null });
@@ -53,7 +63,7 @@ export async function planEmbedding(
   const dimensions = request.dimensions ?? null;
   if (dimensions !== null && own !== null && dimensions > own)
     throw new RequestError(400, `dimensions must be at most ${own}, got ${dimensions}.`, 'dimensions');
-  const inputs = inputsOf(request);
+  const inputs = await inputsOf(request, context);
   if (inputs.length > mostInputs) throw new RequestError(400, `At most ${mostInputs} inputs.`, 'input');
   const runs: RunRequest[] = [];
   let promptTokens = 0;
