@@ -1,6 +1,6 @@
 import { nowMs } from '../foundation/clock.ts';
-import { decodeImage } from '../media/decode-image.ts';
-import { probeImage } from '../media/probe-image.ts';
+import { decodeImage, ImageDecodeError } from '../media/decode-image.ts';
+import { ImageProbeError, probeImage } from '../media/probe-image.ts';
 import { asObject, asText } from './json-values.ts';
 import { generationMsOf } from './reply-facts.ts';
 
@@ -71,9 +71,9 @@ export async function readImages(items: readonly unknown[]): Promise<ImagePayloa
   return { ...found, generationMs };
 }
 
-/** Loads the decoder and runs it once. */
+/** Loads the decoder and runs it once; a machine that can't decode images says so here, before the run. */
 export async function warmUpImages(): Promise<void> {
-  await readImages([{ b64_json: onePixelPng }]);
+  await decodeImage(Buffer.from(onePixelPng, 'base64'));
 }
 
 async function sizeOf(
@@ -90,9 +90,9 @@ async function sizeOf(
       const { widthPx, heightPx } = await decodeImage(bytes);
       return { pixels: widthPx * heightPx, decodeMs: nowMs() - startMs };
     });
-  } catch {
-    // What is no image is counted by the caller.
-    return null;
+  } catch (error) {
+    if (error instanceof ImageDecodeError || error instanceof ImageProbeError) return null;
+    throw error;
   }
 }
 
