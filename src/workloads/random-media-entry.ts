@@ -7,8 +7,8 @@ type Place = readonly [start: number, length: number, checksum: number];
 /** Length and checksum of the table of places, 32 bits each, at the very end: sizes are known last. */
 const trailerBytes = 8;
 
-async function readAt(file: FileHandle, start: number, length: number): Promise<Uint8Array> {
-  const bytes = new Uint8Array(new SharedArrayBuffer(length));
+async function readAt(file: FileHandle, start: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(length);
   const { bytesRead } = await file.read(bytes, 0, length, start);
   if (bytesRead !== length) throw new Error('the file is too short');
   return bytes;
@@ -16,9 +16,9 @@ async function readAt(file: FileHandle, start: number, length: number): Promise<
 
 async function placesOf(file: FileHandle): Promise<(Place | null)[]> {
   const { size } = await file.stat();
-  const trailer = Buffer.from(await readAt(file, size - trailerBytes, trailerBytes));
+  const trailer = await readAt(file, size - trailerBytes, trailerBytes);
   const tableBytes = trailer.readUInt32LE(0);
-  const table = Buffer.from(await readAt(file, size - trailerBytes - tableBytes, tableBytes));
+  const table = await readAt(file, size - trailerBytes - tableBytes, tableBytes);
   if (crc32(table) !== trailer.readUInt32LE(4)) throw new Error('the table is damaged');
   // The checksum proves that the table is what was written, so that its form needs no check of its own.
   return JSON.parse(table.toString());

@@ -1,3 +1,4 @@
+import type { ShelvedMedia } from './media-shelf.ts';
 import type { RandomMediaJob } from './random-media.ts';
 import type { MediaOrigin } from './random-media-cache.ts';
 
@@ -14,6 +15,5 @@ export type RandomMediaOrder = {
 export type RandomMediaReport =
   | { readonly kind: 'outdated' }
   | { readonly kind: 'note'; readonly line: string }
-  /** The bytes are in shared memory. */
-  | { readonly kind: 'item'; readonly index: number; readonly bytes: Uint8Array }
+  | { readonly kind: 'media'; readonly media: ShelvedMedia }
   | { readonly kind: 'done'; readonly origin: MediaOrigin };

@@ -1,4 +1,5 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { MediaShelf } from './media-shelf.ts';
 import { mediaGeneratorVersion } from './random-media.ts';
 import { obtainRandomMedia } from './random-media-cache.ts';
 import type { RandomMediaOrder, RandomMediaReport } from './random-media-messages.ts';
@@ -7,11 +8,13 @@ import type { RandomMediaOrder, RandomMediaReport } from './random-media-message
 async function main(port: MessagePort, order: RandomMediaOrder): Promise<void> {
   const send = (report: RandomMediaReport): void => port.postMessage(report);
   if (order.version !== mediaGeneratorVersion) return send({ kind: 'outdated' });
+  const shelf = new MediaShelf((media) => send({ kind: 'media', media }));
   const origin = await obtainRandomMedia(order.job, {
     env: order.env,
     note: (line) => send({ kind: 'note', line }),
-    onItem: (index, bytes) => send({ kind: 'item', index, bytes }),
+    onItem: (index, bytes) => shelf.add(index, bytes),
   });
+  shelf.flush();
   send({ kind: 'done', origin });
 }
 

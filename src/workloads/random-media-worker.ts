@@ -1,9 +1,14 @@
 import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { threadEntry } from '../foundation/thread-entry.ts';
+import type { ShelvedMedia } from './media-shelf.ts';
 import { mediaGeneratorVersion, type RandomMediaJob } from './random-media.ts';
 import type { MediaKeeping, MediaOrigin } from './random-media-cache.ts';
 import type { RandomMediaOrder, RandomMediaReport } from './random-media-messages.ts';
+
+function unpack({ memory, places }: ShelvedMedia, onItem: MediaKeeping['onItem']): void {
+  for (const { index, start, length } of places) onItem(index, new Uint8Array(memory, start, length));
+}
 
 /**
  * Obtains a job's media in a thread of its own.
@@ -26,7 +31,7 @@ export async function obtainRandomMediaInThread(
   try {
     return await new Promise((resolve, reject) => {
       worker.on('message', (report: RandomMediaReport) => {
-        if (report.kind === 'item') onItem(report.index, report.bytes);
+        if (report.kind === 'media') unpack(report.media, onItem);
         else if (report.kind === 'note') note(report.line);
         else resolve(report.kind === 'done' ? report.origin : null);
       });

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { threadEntry } from '../foundation/thread-entry.ts';
+import { MediaShelf, type ShelvedMedia } from './media-shelf.ts';
 import type { MmItem } from './mm-plan.ts';
 import { makeRandomMedia, type RandomMediaJob } from './random-media.ts';
 import { obtainRandomMedia, randomMediaKey } from './random-media-cache.ts';
@@ -168,6 +169,23 @@ describe('media that were made before', () => {
   });
 });
 
+test('a shelf keeps items apart, whatever their sizes', () => {
+  const handed: ShelvedMedia[] = [];
+  const shelf = new MediaShelf((media) => handed.push(media));
+  const mib = 1024 * 1024;
+  const sizes = [3, 10 * mib, 0, 7 * mib, 20 * mib, 1];
+  for (const [index, size] of sizes.entries()) shelf.add(index, new Uint8Array(size).fill(index + 1));
+  shelf.flush();
+  shelf.flush();
+  expect(handed.map(({ places }) => places.map(({ index }) => index))).toEqual([[0, 1, 2], [3], [4], [5]]);
+  for (const { memory, places } of handed) {
+    for (const { index, start, length } of places) {
+      expect(length).toBe(sizes[index]);
+      expect(new Uint8Array(memory, start, length).every((byte) => byte === index + 1)).toBe(true);
+    }
+  }
+});
+
 describe('the media thread', () => {
   function threadOf(name: string, code: string): string {
     const path = join(home, `${name}.mjs`);
@@ -185,7 +203,11 @@ describe('the media thread', () => {
       'good',
       `const { job, env } = workerData;
        parentPort.postMessage({ kind: 'note', line: env.XDG_CACHE_HOME });
-       for (const index of job.items.keys()) parentPort.postMessage({ kind: 'item', index, bytes: new Uint8Array([index]) });
+       const memory = new SharedArrayBuffer(job.items.length);
+       const places = job.items.map((_, index) => ({ index, start: index, length: 1 }));
+       for (const { index } of places) new Uint8Array(memory)[index] = index;
+       parentPort.postMessage({ kind: 'media', media: { memory, places: places.slice(0, 3) } });
+       parentPort.postMessage({ kind: 'media', media: { memory, places: places.slice(3) } });
        parentPort.postMessage({ kind: 'done', origin: 'kept' });
        setInterval(() => undefined, 1000);`,
     );

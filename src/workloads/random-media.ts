@@ -23,11 +23,7 @@ const fps = 30;
 /** Beyond this many at once nothing gets faster, and each holds its pixels in memory. */
 const maxLanes = 8;
 
-async function makeItem(
-  job: RandomMediaJob,
-  index: number,
-  noise: NoiseSource,
-): Promise<Uint8Array<ArrayBufferLike>> {
+async function makeItem(job: RandomMediaJob, index: number, noise: NoiseSource): Promise<Uint8Array> {
   const item = job.items[index];
   if (item === undefined) throw new Error(`there is no item ${index}`);
   const random = randomStream(job.seed, `random-mm-media-${index}`);
@@ -39,13 +35,6 @@ async function makeItem(
     case 'audio':
       return noiseWav(item, random, noise);
   }
-}
-
-/** Bytes in memory that threads can share, and nothing of the buffers that they came from. */
-function shared(bytes: Uint8Array): Uint8Array {
-  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
-  copy.set(bytes);
-  return copy;
 }
 
 /**
@@ -65,7 +54,7 @@ export async function makeRandomMedia(
     while (next < job.items.length) {
       const index = next;
       next += 1;
-      await onItem(index, shared(await makeItem(job, index, noise)));
+      await onItem(index, await makeItem(job, index, noise));
     }
   };
   await Promise.all(Array.from({ length: Math.min(lanes, job.items.length) }, lane));
