@@ -3,7 +3,8 @@ import { UsageError } from '../foundation/errors.ts';
 import { goodputKeys } from '../metrics/goodput.ts';
 import { percentileMetrics } from '../metrics/percentile-metrics.ts';
 import { benchServeOptions } from './bench-serve/bench-serve-options.ts';
-import { type Command, flagsOrHelp } from './command.ts';
+import { asksForRuns, listedBench } from './bench-serve/listed-bench.ts';
+import { type Command, type CommandContext, flagsOrHelp } from './command.ts';
 import { allBenchServeFlags } from './flags/bench-serve/bench-serve-flags.ts';
 
 const summary =
@@ -38,11 +39,28 @@ export const benchServeCommand: Command = {
       runHex: randomBytes(4).toString('hex'),
     });
     for (const note of notes) context.io.stderr(`note: ${note}`);
+    if (asksForRuns(parsed.values)) return runLists(argv, parsed.values, context);
     // Lazy: the load engine is not needed to find a mistake in the flags, or to show help.
     const { runBenchServe } = await import('../bench/serve/run-bench-serve.ts');
     return (await runBenchServe(options, context.io)).exitCode;
   },
 };
+
+/** More than one run: each a process of its own, and a table of all at the end. */
+async function runLists(
+  argv: readonly string[],
+  flags: Parameters<typeof listedBench>[1],
+  { io }: CommandContext,
+): Promise<number> {
+  const options = listedBench(argv, flags, new Date());
+  // Lazy, as the load engine is.
+  const { runSweep } = await import('../bench/sweep/run-sweep.ts');
+  const { sweepTable } = await import('../report/sweep/sweep-table.ts');
+  const { exitCode, combinations } = await runSweep(options, io);
+  for (const line of sweepTable(combinations)) io.stdout(line);
+  io.stderr(`Results are in ${options.experimentDir}`);
+  return exitCode;
+}
 
 /** Lazy: adapters and datasets cost start-up time that other commands should not pay. */
 async function registries() {

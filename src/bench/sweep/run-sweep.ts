@@ -53,7 +53,8 @@ export async function inSession(
   try {
     await work(session, combinations);
   } catch (error) {
-    io.stderr(`The sweep was ended early; go on with: ${options.resumeHint}`);
+    if (options.resumeHint !== null && !options.dryRun)
+      io.stderr(`The sweep was ended early; go on with: ${options.resumeHint}`);
     if (error instanceof SweepInterrupted) return { exitCode: 130, combinations };
     throw error;
   } finally {

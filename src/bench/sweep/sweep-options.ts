@@ -28,8 +28,8 @@ export type SweepOptions = {
   readonly continueOnError: boolean;
   readonly dryRun: boolean;
   readonly resume: boolean;
-  /** How to go on with this sweep, for messages. */
-  readonly resumeHint: string;
+  /** The command that goes on with this sweep; `null` = it can't be gone on with. */
+  readonly resumeHint: string | null;
 };
 
 /** What `serve_workload` explores. */

@@ -121,9 +121,9 @@ export class SweepSession {
   }
 
   async #startServer(serveItem: ParameterItem): Promise<ServerUnderTest | null> {
-    const { serve, bench, dryRun } = this.options;
+    const { serve, dryRun } = this.options;
     const note = (line: string): void => this.#note(line);
-    if (serve === null) return dryRun ? null : runningServer(bench.words, note);
+    if (serve === null) return dryRun ? null : runningServer(note);
     const words = applyParameters(serve.words, serveItem);
     this.say('[BEGIN SERVER]');
     this.say(`Server overrides: ${JSON.stringify(serveItem)}`);

@@ -1,4 +1,5 @@
 import type { FlagTable } from '../flag.ts';
+import { loadListFlags, numRunsFlag } from '../sweep/sweep-flags.ts';
 import { connectionFlags } from './connection-flags.ts';
 import { contentFlags } from './content-flags.ts';
 import { datasetFlags } from './dataset-flags.ts';
@@ -14,6 +15,8 @@ export const benchServeFlags = {
   ...datasetFlags,
   ...reportFlags,
   ...runFlags,
+  ...loadListFlags,
+  ...numRunsFlag,
   ...refusedFlags,
 } as const satisfies FlagTable;
 

@@ -56,7 +56,7 @@ const sweepFlags = {
     group: 'Commands',
     kind: 'string',
     default: null,
-    defaultDoc: "empty the server's caches over HTTP",
+    defaultDoc: "empty the caches of --serve-cmd's server",
     doc: 'Command to run after each benchmark.',
   },
   'show-stdout': {
