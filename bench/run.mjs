@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { groundTruthCase } from './cases/ground-truth.mjs';
 import { liveViewCase } from './cases/live-view.mjs';
+import { mediaCase } from './cases/media.mjs';
 import { memoryCase } from './cases/memory.mjs';
 import { sendLagCase, unaryCase } from './cases/requests.mjs';
 import { serverCase } from './cases/server.mjs';
@@ -22,6 +23,7 @@ const cases = [
   sendLagCase,
   unaryCase,
   memoryCase,
+  mediaCase,
   liveViewCase,
   startTimeCase,
   serverCase,
