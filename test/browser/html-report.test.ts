@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -14,13 +14,11 @@ import {
 } from '../../src/report/html/html-runs.suite.ts';
 import { chromiumPath, noChromium, type OpenReport, ReportBrowser } from './report-browser.ts';
 
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
 type AxeFault = { id: string; impact: string | null; nodes: string[] };
 
 /** Faults that keep people out. */
 async function seriousFaults(page: Page): Promise<AxeFault[]> {
-  await page.evaluate(axeSource);
+  await page.evaluate(axe.source);
   // Given as text: it runs in the page, whose types are not ours.
   const faults: AxeFault[] = await page.evaluate(`axe.run(document).then(({ violations }) =>
     violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map(({ html }) => html.slice(0, 200)) })))`);

@@ -49,7 +49,13 @@ test('a run in which everything failed has its page too', async () => {
     const page = join(dir, 'failed.html');
     const run = await runCli([
       ...flags(server.port),
-      ...['--endpoint', '/nowhere/v1/chat/completions', '--ready-check-timeout-sec', '0', '--skip-tokenizer-init'],
+      ...[
+        '--endpoint',
+        '/nowhere/v1/chat/completions',
+        '--ready-check-timeout-sec',
+        '0',
+        '--skip-tokenizer-init',
+      ],
       ...['--run-dir', join(dir, 'run'), '--html', page],
     ]);
     expect(run.exitCode).toBe(1);
