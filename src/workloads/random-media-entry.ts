@@ -81,7 +81,8 @@ export class MediaEntryWriter {
     this.#size += bytes.length;
     while (this.#places.length <= index) this.#places.push(null);
     await this.#trying(async () => {
-      if (this.#size > this.#maxBytes) throw new Error(`they take more than ${this.#maxBytes / 1e6} MB`);
+      if (this.#size > this.#maxBytes)
+        throw new Error(`they take more than ${Number((this.#maxBytes / 1e6).toPrecision(3))} MB`);
       this.#places[index] = [start, bytes.length, crc32(bytes)];
       await file.write(bytes, 0, bytes.length, start);
     });
