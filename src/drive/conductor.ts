@@ -9,6 +9,7 @@ import type {
   FromLoadThread,
   LoadThreadConfig,
   PhaseMessage,
+  PhaseRecord,
   RawRecord,
   ThreadHealth,
   ToLoadThread,
@@ -222,11 +223,14 @@ export class Conductor {
       this.#health.push(message.health);
       if (this.#health.length === this.#threads.length) this.#onHealth();
     } else if (message.type === 'loaded') this.#onLoaded();
-    else if (message.type === 'record' && this.#current?.number === message.phase) {
-      this.#current.received += 1;
-      this.#current.plan.onRecord({ record: message.record, encodedAudio: message.encodedAudio });
-      this.#endIfComplete();
-    }
+    else if (message.type === 'records') for (const record of message.records) this.#take(record);
+  }
+
+  #take({ phase, record, encodedAudio }: PhaseRecord): void {
+    if (this.#current?.number !== phase) return;
+    this.#current.received += 1;
+    this.#current.plan.onRecord({ record, encodedAudio });
+    this.#endIfComplete();
   }
 
   /** A phase ends when all its requests, or after a stop all that were sent, have come back. */

@@ -3,26 +3,44 @@ import { endpointNamed } from '../endpoints/registry.ts';
 import { createTransport } from '../transport/select-transport.ts';
 import { warmUpClient } from '../transport/self-warmup.ts';
 import { LoadWorker } from './load-worker.ts';
-import type { FromLoadThread, LoadThreadConfig, ToLoadThread } from './messages.ts';
+import type { FromLoadThread, LoadThreadConfig, PhaseRecord, RawRecord, ToLoadThread } from './messages.ts';
 import { rehearse } from './rehearsal.ts';
 import { ThreadWatch } from './thread-watch.ts';
+
+type Send = (message: FromLoadThread, transfer?: readonly ArrayBuffer[]) => void;
+
+/**
+ * Sends records once the reads of a turn of the event loop are done: many streams may end at once, and writing a
+ * record down, or waking the main thread, must not hold up the events of the others.
+ */
+function recordSender(send: Send): (phase: number, raw: RawRecord) => void {
+  let waiting: PhaseRecord[] = [];
+  const flush = (): void => {
+    const records = waiting;
+    waiting = [];
+    send(
+      { type: 'records', records },
+      records.map(({ record }) => record.events.timesMs.buffer as ArrayBuffer),
+    );
+  };
+  return (phase, raw) => {
+    if (waiting.push({ phase, ...raw }) === 1) setImmediate(flush);
+  };
+}
 
 /** A load thread: owns sockets and nothing else. Its endpoint is looked up by name, since code does not cross threads. */
 async function main(port: MessagePort): Promise<void> {
   const config = workerData as LoadThreadConfig;
   const endpoint = endpointNamed(config.endpoint);
   if (!endpoint) throw new Error(`no endpoint is named ${config.endpoint}`);
-  const send = (message: FromLoadThread, transfer: readonly ArrayBuffer[] = []): void =>
-    port.postMessage(message, [...transfer]);
+  const send: Send = (message, transfer = []) => port.postMessage(message, [...transfer]);
   const transport = createTransport(config.transport, config.transportOptions);
   const watch = new ThreadWatch();
   const worker = new LoadWorker({
     endpoint,
     transport,
     maxLineBytes: config.maxLineBytes,
-    onRecord: (phase, raw) => {
-      send({ type: 'record', phase, ...raw }, [raw.record.events.timesMs.buffer as ArrayBuffer]);
-    },
+    onRecord: recordSender(send),
   });
   const handle = (message: ToLoadThread): void => {
     switch (message.type) {

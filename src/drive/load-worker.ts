@@ -25,6 +25,8 @@ export class LoadWorker {
   #phase: PhaseMessage | null = null;
   #control: SharedControl | null = null;
   #startMs: number | null = null;
+  /** A turn of the event loop is asked for, which will look for tickets. */
+  #turnComes = false;
 
   constructor(options: LoadWorkerOptions) {
     this.#options = options;
@@ -55,12 +57,18 @@ export class LoadWorker {
     const phase = this.#phase;
     const control = this.#control;
     const startMs = this.#startMs;
-    if (!phase || !control || startMs === null) return;
+    if (this.#turnComes || !phase || !control || startMs === null) return;
     const ticket = control.claim();
     if (ticket < 0) return;
+    this.#turnComes = true;
+    setImmediate(this.#turn);
     void this.#send(phase, control, { ticket, startMs, admittedMs: nowMs() });
-    setImmediate(() => this.wake());
   }
+
+  readonly #turn = (): void => {
+    this.#turnComes = false;
+    this.wake();
+  };
 
   abort(): void {
     this.#stop.stop();

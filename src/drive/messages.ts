@@ -47,6 +47,9 @@ export type RawRecord = {
   readonly encodedAudio: Observation['encodedAudio'];
 };
 
+/** A raw record and the phase that it belongs to. */
+export type PhaseRecord = RawRecord & { readonly phase: number };
+
 export type ThreadHealth = {
   readonly loopDelayP99Ms: number;
   readonly loopDelayMaxMs: number;
@@ -59,7 +62,7 @@ export type ThreadHealth = {
 export type FromLoadThread =
   | { readonly type: 'ready' }
   | { readonly type: 'loaded' }
-  | ({ readonly type: 'record'; readonly phase: number } & RawRecord)
+  | { readonly type: 'records'; readonly records: readonly PhaseRecord[] }
   | { readonly type: 'health'; readonly health: ThreadHealth };
 
 /** What the arrival clock thread is started with. */
