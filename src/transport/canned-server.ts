@@ -53,24 +53,29 @@ function usageOf(tokens: number): Chunk {
 /**
  * A chunk of text as various servers write it; each carries the fields of chat and of completions. V8 compiles code for
  * the shapes of objects that it has seen, and throws it away at the first chunk of another shape: code that has seen
- * many is kept when the first server's chunks come.
+ * many is kept when the first server's chunks come. In the last ones more than the text changes from chunk to chunk.
  */
 const textShapes: readonly ((text: string, tokens: number) => Chunk)[] = [
+  (text) => ({
+    ...named,
+    choices: [{ index: 0, delta: { content: text }, logprobs: null, finish_reason: null }],
+  }),
+  (text) => ({
+    ...named,
+    system_fingerprint: null,
+    choices: [{ index: 0, text, logprobs: null, finish_reason: null, stop_reason: null }],
+    usage: null,
+  }),
+  (text) => ({
+    choices: [{ delta: { role: 'assistant', content: text, tool_calls: null }, index: 0 }],
+    ...named,
+    modality: 'text',
+  }),
   (text, tokens) => ({
     ...named,
     modality: 'text',
     choices: [{ index: 0, delta: { content: text }, text, finish_reason: null }],
     usage: usageOf(tokens),
-  }),
-  (text) => ({
-    ...named,
-    choices: [{ index: 0, delta: { content: text }, text, logprobs: null, finish_reason: null }],
-  }),
-  (text) => ({
-    ...named,
-    system_fingerprint: null,
-    choices: [{ index: 0, text, delta: { role: 'assistant', content: text }, finish_reason: null }],
-    usage: null,
   }),
   (text, tokens) => ({
     ...named,
@@ -85,11 +90,6 @@ const textShapes: readonly ((text: string, tokens: number) => Chunk)[] = [
     ],
     service_tier: null,
     usage: null,
-  }),
-  (text) => ({
-    choices: [{ delta: { role: 'assistant', content: text, tool_calls: null }, text, index: 0 }],
-    ...named,
-    modality: 'text',
   }),
   (text, tokens) => ({
     ...named,
@@ -112,7 +112,7 @@ function cannedReply(textEvents: number): Buffer[] {
   const audio = wavFile().toString('base64');
   const chunks: Chunk[] = [opening];
   for (let tokens = 1; tokens <= textEvents; tokens += 1) {
-    const shape = textShapes[tokens % textShapes.length];
+    const shape = textShapes[Math.floor(((tokens - 1) / textEvents) * textShapes.length)];
     if (shape) chunks.push(shape(` word${tokens}`, tokens));
     if (tokens % textPerAudio === 0) {
       chunks.push({

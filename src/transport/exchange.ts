@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { nowMs } from '../foundation/clock.ts';
 import type { ExchangeTimes, HttpCall, HttpHandler, HttpRequest, TransportErrorKind } from './transport.ts';
+import type { TurnQueue } from './turn-queue.ts';
 
 /** The longest delay that a timer takes, ms; longer limits are as good as none. */
 const maxTimerMs = 2 ** 31 - 1;
@@ -52,8 +53,11 @@ export class Exchange {
     this.#handler.onData(bytes, timeMs);
   }
 
-  end(timeMs: number): void {
-    if (this.#settle()) this.#handler.onEnd(this.#times(timeMs));
+  /** @param endings where the handler's work on the whole reply waits for its turn */
+  end(timeMs: number, endings: TurnQueue): void {
+    if (!this.#settle()) return;
+    const times = this.#times(timeMs);
+    endings.add(() => this.#handler.onEnd(times));
   }
 
   fail(kind: TransportErrorKind, message: string): void {

@@ -24,6 +24,7 @@ import type {
   TransportOptions,
   TransportStats,
 } from './transport.ts';
+import { TurnQueue } from './turn-queue.ts';
 
 /** A connection that could not be opened; its message is complete. */
 class DialError extends Error {}
@@ -100,6 +101,7 @@ class NodeHttpTransport implements Transport {
   readonly #agent: DialingAgent;
   readonly #slots: OriginSlots;
   readonly #flights = new Set<Flight>();
+  readonly #endings = new TurnQueue();
   #requests = 0;
   #reused = 0;
   #closed = false;
@@ -212,7 +214,7 @@ class NodeHttpTransport implements Transport {
       if (flight.outgoing !== outgoing) return;
       flight.outgoing = null;
       // node puts the connection back into its pool one tick later; a request made at the end can then reuse it.
-      process.nextTick(() => exchange.end(timeMs));
+      process.nextTick(() => exchange.end(timeMs, this.#endings));
     });
   }
 

@@ -26,7 +26,8 @@ function kindOf(data: string): string {
   if (data === '[DONE]') return data;
   const message = JSON.parse(data);
   if (message.modality === 'audio') return 'audio';
-  return /^ word\d+$/.test(message.choices[0]?.delta.content ?? '') ? 'text' : 'other';
+  const [choice] = message.choices;
+  return /^ word\d+$/.test(choice?.delta?.content ?? choice?.text ?? '') ? 'text' : 'other';
 }
 
 describe('warmUpClient', () => {

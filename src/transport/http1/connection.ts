@@ -3,6 +3,7 @@ import { nowMs } from '../../foundation/clock.ts';
 import { messageOf } from '../../foundation/errors.ts';
 import type { Exchange } from '../exchange.ts';
 import { compressionProblem } from '../reply-rules.ts';
+import type { TurnQueue } from '../turn-queue.ts';
 import type { ResponseHead } from './head-lines.ts';
 import { idleLimitMs, keepsAlive } from './head-lines.ts';
 import type { ResponseSink } from './response-reader.ts';
@@ -13,6 +14,7 @@ const idleMarginMs = 500;
 
 /** Where connections come from and go back to. */
 export type ConnectionOwner = {
+  readonly endings: TurnQueue;
   /** The exchange is over and the connection can carry another. */
   onIdle(connection: Connection): void;
   /** The connection is gone; called once. */
@@ -146,7 +148,7 @@ export class Connection implements ResponseSink {
       this.#idleSinceMs = timeMs;
       this.#owner.onIdle(this);
     } else this.close();
-    exchange.end(timeMs);
+    exchange.end(timeMs, this.#owner.endings);
   }
 
   /** A server may answer before it has read the request; the rest of that request would precede the next one. */

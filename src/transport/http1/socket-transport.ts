@@ -17,6 +17,7 @@ import type {
   TransportOptions,
   TransportStats,
 } from '../transport.ts';
+import { TurnQueue } from '../turn-queue.ts';
 import type { ConnectionOwner } from './connection.ts';
 import { Connection } from './connection.ts';
 import { IdleConnections } from './idle-connections.ts';
@@ -43,6 +44,7 @@ type Flight = {
 
 class SocketTransport implements Transport, ConnectionOwner {
   readonly name = 'socket';
+  readonly endings = new TurnQueue();
   readonly #options: TransportOptions;
   readonly #routes: RouteTable;
   readonly #dialer: Dialer;
