@@ -147,15 +147,17 @@ describe('befalls stages:', () => {
   });
 
   test('a slow stage takes so many times as long', async () => {
-    const server = await faulty(['slow-stage:0:20@request=1'], {
+    const server = await faulty(['slow-stage:0:100@request=1'], {
       stageOverrides: { 0: { ttft: { baseMs: 10, perInputTokenMs: 0, sd: 0 }, step: { nativeMs: 0.1 } } },
     });
     const body = { ...streamed, stream: false, return_stage_metrics: true };
-    const ttft = async (): Promise<number> =>
-      JSON.parse(await (await chat(server, body)).text()).metrics.stage_metrics['0'].vllm_ttft_ms;
-    const usual = await ttft();
-    expect(await ttft()).toBeGreaterThan(usual + 150);
-    expect(await ttft()).toBeLessThan(usual + 100);
+    const servingTtftMs = async (): Promise<number> =>
+      JSON.parse(await (await chat(server, body)).text()).metrics.stage_metrics['0']
+        .serving_time_to_first_output_ms;
+    // Nothing is early; how late a busy machine makes it is another matter, but not that late.
+    expect(await servingTtftMs()).toBeLessThan(800);
+    expect(await servingTtftMs()).toBeGreaterThanOrEqual(1000);
+    expect(await servingTtftMs()).toBeLessThan(800);
   });
 });
 

@@ -46,7 +46,11 @@ export function submitRun(
     if (run === null) throw new Error('A reply was written before its run had started');
     return run;
   });
-  const watch = context.metrics.watch({ acceptedMs, promptTokens: request.promptTokens }, sink);
+  const watch = context.metrics.watch(
+    { acceptedMs, promptTokens: request.promptTokens },
+    sink,
+    (stageId) => run?.replicaOf(stageId) ?? null,
+  );
   const submitted = context.orchestrator.submit(
     { ...request, id: `${id}-${started}`, acceptedMs },
     watch.sink,

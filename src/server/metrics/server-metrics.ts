@@ -13,6 +13,12 @@ const continuityThresholdMs = 100;
 /** A request whose outputs are watched. */
 export type WatchedRequest = { readonly acceptedMs: number; readonly promptTokens: number };
 
+/** The replica that a stage of a run was given to; `null` = none yet. */
+export type ReplicaOf = (stageId: number) => number | null;
+
+/** A stage, as samples are labelled. */
+type StageReplica = { readonly stageId: number; readonly replicaId: number | null };
+
 /** A run that is watched. */
 export type Watch = {
   readonly sink: ReplySink;
@@ -126,10 +132,10 @@ export class ServerMetrics {
   }
 
   /** Watches a run: what is meant for `sink` is to go to the sink given back. */
-  watch(request: WatchedRequest, sink: ReplySink): Watch {
+  watch(request: WatchedRequest, sink: ReplySink, replicaOf: ReplicaOf): Watch {
     if (!this.#options.enabled) return { sink, left: () => {} };
     this.#promptTokens.add(this.#model, request.promptTokens);
-    const watched = new WatchedSink(this, request, sink, this.#options.nowMs);
+    const watched = new WatchedSink(this, request, sink, replicaOf, this.#options.nowMs);
     return { sink: watched, left: () => watched.left() };
   }
 
@@ -141,16 +147,16 @@ export class ServerMetrics {
   }
 
   /** Text of a stage: its first tokens have no gap before them. */
-  text(stage: StageDefinition, tokens: number, sinceMs: number, isFirst: boolean): void {
+  text(stage: StageReplica, tokens: number, sinceMs: number, isFirst: boolean): void {
     this.#generationTokens.add(this.#model, tokens);
     (isFirst ? this.#ttft : this.#itl).observe(this.#stageLabels(stage), sinceMs / 1000);
   }
 
-  firstAudio(stage: StageDefinition, sinceAcceptedMs: number): void {
+  firstAudio(stage: StageReplica, sinceAcceptedMs: number): void {
     this.#ttfp.observe(this.#stageLabels(stage), sinceAcceptedMs / 1000);
   }
 
-  audioEnded(stage: StageDefinition, playback: Playback, samples: number, sinceAcceptedMs: number): void {
+  audioEnded(stage: StageReplica, playback: Playback, samples: number, sinceAcceptedMs: number): void {
     const labels = this.#stageLabels(stage);
     if (samples === 0) {
       this.#skipped.add({ ...labels, reason: 'no_audio_data' });
@@ -164,13 +170,13 @@ export class ServerMetrics {
       this.#continuous.add({ ...labels, threshold_ms: String(continuityThresholdMs) });
   }
 
-  diffusion(stage: StageDefinition, forwardMs: number, steps: number): void {
+  diffusion(stage: StageReplica, forwardMs: number, steps: number): void {
     this.#exec.observe(this.#stageLabels(stage), forwardMs / 1000);
     if (steps > 0) this.#execPerStep.observe(this.#stageLabels(stage), forwardMs / steps / 1000);
   }
 
-  #stageLabels(stage: StageDefinition): Labels {
-    return { ...this.#model, stage: String(stage.stageId), replica: '0' };
+  #stageLabels({ stageId, replicaId }: StageReplica): Labels {
+    return { ...this.#model, stage: String(stageId), replica: String(replicaId ?? 0) };
   }
 
   #gauges(): Gauge[] {
@@ -220,16 +226,24 @@ class WatchedSink implements ReplySink {
   readonly #metrics: ServerMetrics;
   readonly #request: WatchedRequest;
   readonly #sink: ReplySink;
+  readonly #replicaOf: ReplicaOf;
   readonly #nowMs: () => number;
   readonly #playback = new Playback();
   #samples = 0;
   #ended = false;
   #lastTextMs: number | null = null;
 
-  constructor(metrics: ServerMetrics, request: WatchedRequest, sink: ReplySink, nowMs: () => number) {
+  constructor(
+    metrics: ServerMetrics,
+    request: WatchedRequest,
+    sink: ReplySink,
+    replicaOf: ReplicaOf,
+    nowMs: () => number,
+  ) {
     this.#metrics = metrics;
     this.#request = request;
     this.#sink = sink;
+    this.#replicaOf = replicaOf;
     this.#nowMs = nowMs;
   }
 
@@ -239,7 +253,11 @@ class WatchedSink implements ReplySink {
     if (stage.finalOutputType === 'audio') this.#audio(stage, output, nowMs);
     const { artifact } = output;
     if (artifact?.kind === 'images' || artifact?.kind === 'video')
-      this.#metrics.diffusion(stage, artifact.facts.forwardMs, artifact.facts.numInferenceSteps);
+      this.#metrics.diffusion(
+        this.#replica(stage),
+        artifact.facts.forwardMs,
+        artifact.facts.numInferenceSteps,
+      );
     if (requestFinished) this.#end(output.finishReason ?? 'stop', nowMs);
     this.#sink.onOutput(stage, output, requestFinished);
   }
@@ -263,10 +281,14 @@ class WatchedSink implements ReplySink {
     this.#metrics.ended(reason, this.#request.acceptedMs, nowMs);
   }
 
+  #replica({ stageId }: StageDefinition): StageReplica {
+    return { stageId, replicaId: this.#replicaOf(stageId) };
+  }
+
   #text(stage: StageDefinition, output: StageOutput, nowMs: number): void {
     if (output.units === 0) return;
     const sinceMs = nowMs - (this.#lastTextMs ?? this.#request.acceptedMs);
-    this.#metrics.text(stage, output.units, sinceMs, this.#lastTextMs === null);
+    this.#metrics.text(this.#replica(stage), output.units, sinceMs, this.#lastTextMs === null);
     this.#lastTextMs = nowMs;
   }
 
@@ -274,10 +296,11 @@ class WatchedSink implements ReplySink {
     const sinceMs = nowMs - this.#request.acceptedMs;
     const { audio } = output;
     if (audio !== null && audio.samples > 0) {
-      if (!this.#playback.started) this.#metrics.firstAudio(stage, sinceMs);
+      if (!this.#playback.started) this.#metrics.firstAudio(this.#replica(stage), sinceMs);
       this.#playback.chunk(nowMs, (audio.samples / audio.sampleRateHz) * 1000);
       this.#samples += audio.samples;
     }
-    if (output.finishReason !== null) this.#metrics.audioEnded(stage, this.#playback, this.#samples, sinceMs);
+    if (output.finishReason !== null)
+      this.#metrics.audioEnded(this.#replica(stage), this.#playback, this.#samples, sinceMs);
   }
 }

@@ -123,6 +123,11 @@ export class PipelineRun {
     return peaks.length === 0 ? null : Math.max(...peaks);
   }
 
+  /** The replica that a stage of the request was given to; `null` = none yet. */
+  replicaOf(stageId: number): number | null {
+    return this.#stages.find(({ stage }) => stage.stageId === stageId)?.binding?.replicaId ?? null;
+  }
+
   /** Time spent between stages so far. */
   handOffTimes(): HandOffTime[] {
     return this.#stages.flatMap(({ handOffs }) =>
