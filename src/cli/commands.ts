@@ -29,6 +29,16 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./sweep-serve-command.ts')).sweepWorkloadCommand,
   },
   {
+    name: ['bench', 'sweep', 'plot'],
+    summary: "draw curves from a sweep's results",
+    load: async () => (await import('./sweep-plot-command.ts')).sweepPlotCommand,
+  },
+  {
+    name: ['bench', 'sweep', 'plot_pareto'],
+    summary: 'draw what users get against what GPUs give',
+    load: async () => (await import('./sweep-plot-command.ts')).sweepParetoCommand,
+  },
+  {
     name: ['serve'],
     summary: 'serve an omni model with simulated engines',
     load: async () => (await import('./serve-command.ts')).serveCommand,
