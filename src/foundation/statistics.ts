@@ -57,11 +57,25 @@ export function summarizeSample(
   percentiles: readonly number[],
   sorted: Float64Array = sortedCopy(values),
 ): SampleSummary {
+  return summaryOf(mean(values), populationStd(values), sorted, percentiles);
+}
+
+/** The same without a copy: the values are sorted where they lie. */
+export function summarizeInPlace(values: Float64Array, percentiles: readonly number[]): SampleSummary {
+  return summaryOf(mean(values), populationStd(values), values.sort(), percentiles);
+}
+
+function summaryOf(
+  meanValue: number | null,
+  std: number | null,
+  sorted: Float64Array,
+  percentiles: readonly number[],
+): SampleSummary {
   return {
     count: sorted.length,
-    mean: mean(values),
+    mean: meanValue,
     median: percentileOfSorted(sorted, 50),
-    std: populationStd(values),
+    std,
     min: sorted[0] ?? null,
     max: sorted.at(-1) ?? null,
     percentiles: percentiles.map((p) => [p, percentileOfSorted(sorted, p)]),

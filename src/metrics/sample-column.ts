@@ -23,7 +23,7 @@ export class SampleColumn {
   #reserve(count: number): void {
     const needed = this.#length + count;
     if (needed <= this.#values.length) return;
-    const grown = new Float64Array(Math.max(needed, this.#values.length * 2));
+    const grown = new Float64Array(Math.max(needed, Math.ceil(this.#values.length * 1.5)));
     grown.set(this.#values);
     this.#values = grown;
   }

@@ -1,6 +1,6 @@
-import { type SampleSummary, summarizeSample } from '../foundation/statistics.ts';
+import { summarizeInPlace, summarizeSample } from '../foundation/statistics.ts';
 import type { RequestRecord } from '../records/request-record.ts';
-import { type StageMetricKey, stageMetrics } from './catalogue.ts';
+import { stageMetrics } from './catalogue.ts';
 import { recordOf } from './record-of.ts';
 import { SampleColumn } from './sample-column.ts';
 import { type StageRows, stageRowsOf } from './stage-rows.ts';
@@ -15,21 +15,21 @@ export function stageSummariesOf(
 }
 
 function stageSummaryOf(stage: StageRows, percentiles: readonly number[]): StageSummary {
-  const samples = recordOf(stageMetrics, (metric) => {
+  // One metric after the other: gaps of all tokens of a large run are hundreds of megabytes.
+  const seen = recordOf(stageMetrics, (metric) => {
     const column = new SampleColumn();
     for (const row of stage.rows) column.pushAll(metric.of(row));
-    return column.values();
+    const values = column.values();
+    const total = values.reduce((sum, value) => sum + value, 0);
+    return { total, summary: summarizeInPlace(values, percentiles) };
   });
-  const summaries: Record<StageMetricKey, SampleSummary> = recordOf(samples, (values) =>
-    summarizeSample(values, percentiles),
-  );
   return {
     id: stage.id,
     name: stage.name,
     stageClass: stage.stageClass,
     rows: stage.rows.length,
-    distributions: summaries,
-    totals: recordOf(samples, (values) => values.reduce((sum, value) => sum + value, 0)),
+    distributions: recordOf(seen, ({ summary }) => summary),
+    totals: recordOf(seen, ({ total }) => total),
   };
 }
 
