@@ -8,14 +8,7 @@ import { plotPareto, plotSweep } from './plot-sweep.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'omnimeter-plot-'));
 afterAll(() => rmSync(dir, { recursive: true }));
-const io = {
-  stdout: () => {},
-  stderr: () => {},
-  redraw: () => {},
-  isTty: false,
-  columns: 80,
-  onInterrupt: () => {},
-};
+const io = { stdout: () => {}, stderr: () => {} };
 const options = {
   ...{ dir, figDir: 'figures', figBy: ['model'], rowBy: [], colBy: [], curveBy: [], filterBy: '', binBy: '' },
   ...{ varX: 'request_throughput', varY: 'p99_e2el_ms', figName: 'F', dryRun: false },

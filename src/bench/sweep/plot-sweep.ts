@@ -26,6 +26,8 @@ import { fileNameOf } from './combinations.ts';
 /** Pixels of a PNG per unit of its SVG. */
 const pngScale = 2;
 
+type PlotIo = Pick<CommandIo, 'stdout' | 'stderr'>;
+
 export type PlotOptions = Omit<CurveOptions, 'binnedKeys'> & {
   readonly dir: string;
   /** Below `dir`; empty = `dir` itself. */
@@ -42,7 +44,7 @@ export type PlotOptions = Omit<CurveOptions, 'binnedKeys'> & {
  * and the runs.
  * @throws UsageError for a key that no run has; InputFileError where there is no result
  */
-export async function plotSweep(options: PlotOptions, io: CommandIo): Promise<void> {
+export async function plotSweep(options: PlotOptions, io: PlotIo): Promise<void> {
   const all = readSummaries(options.dir);
   for (const [flag, keys] of Object.entries({
     '--fig-by': options.figBy,
@@ -91,7 +93,7 @@ export async function plotSweep(options: PlotOptions, io: CommandIo): Promise<vo
 export async function plotPareto(
   dir: string,
   options: ParetoOptions & { readonly dryRun: boolean },
-  io: CommandIo,
+  io: PlotIo,
 ): Promise<void> {
   const rows = readSummaries(dir);
   const { points, skipped } = paretoPoints(rows, options);
