@@ -72,7 +72,6 @@ export async function startServer(options: ServeOptions, parts: ServerParts = {}
   const [vocabulary] = await Promise.all([vocabularyOf(parts), warmMedia(pipeline)]);
   const { countTokens } = vocabulary;
   const scheduler = parts.scheduler ?? timerScheduler(nowMs, (error) => console.error(error));
-  const truthLog = options.truthLog === null ? noTruthLog : fileTruthLog(options.truthLog);
   const { timeScale, seed } = options;
   const orchestrator = createOrchestrator({
     pipeline,
@@ -81,6 +80,8 @@ export async function startServer(options: ServeOptions, parts: ServerParts = {}
     seed,
     tokenize: vocabulary.split,
   });
+  // Opened last: a deployment that is refused leaves no open file, and empties none.
+  const truthLog = options.truthLog === null ? noTruthLog : fileTruthLog(options.truthLog);
   const servedModelName = options.servedModelName ?? options.model;
   const context: ApiContext = {
     orchestrator,

@@ -1,11 +1,12 @@
 import { UsageError } from '../../foundation/errors.ts';
 import type { StageDefinition } from '../pipeline/pipeline-definition.ts';
 import type { EngineContext, EngineFactory } from './engine-factory.ts';
+import { proxyEngine } from './proxy-engine.ts';
 import { simEngine } from './sim-engine.ts';
 import type { StageEngine } from './stage-engine.ts';
 
 /** The engines that a stage may run on. A new one is a file beside this one and a line here. */
-export const engines = { sim: simEngine } satisfies Record<string, EngineFactory>;
+export const engines = { proxy: proxyEngine, sim: simEngine } satisfies Record<string, EngineFactory>;
 
 /**
  * One replica of a stage, on the engine that it names.
