@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../endpoints/registry.ts';
 import { UsageError } from '../../foundation/errors.ts';
@@ -91,6 +92,23 @@ describe("the guide's command lines, verbatim", () => {
     });
     // Forced for random prompts, also where the command line does not ask for it.
     expect((await produce(['--dataset-name', 'random-mm'])).options.ignoreEos).toBe(true);
+  });
+
+  test.each([
+    ['a map of YAML', 'random-mm-bucket-config:\n  (8, 6, 1): 0.25\n  "(0, 1, 1)": 0.75\n'],
+    ['text', "random_mm_bucket_config: '{(8, 6, 1): 0.25, (0, 1, 1): 0.75}'\n"],
+  ])('random-mm from a configuration file: %s', async (_, yaml) => {
+    const dir = mkdtempSync(join(tmpdir(), 'omnimeter-config-'));
+    try {
+      writeFileSync(join(dir, 'c.yaml'), yaml);
+      const { options } = await produce(['--config', join(dir, 'c.yaml')]);
+      expect(options.dataset.randomMm.buckets).toEqual([
+        { height: 8, width: 6, frames: 1, weight: 0.25 },
+        { height: 0, width: 1, frames: 1, weight: 0.75 },
+      ]);
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
   });
 
   test('a dataset or endpoint that is not built is told apart from a slip', async () => {
@@ -336,6 +354,11 @@ describe('what was asked for', () => {
       ['--dataset-name', 'custom', '--input-len', '5'],
       '--input-len has no effect with --dataset-name custom.',
     ],
+    [
+      ['--dataset-name', 'workload_trace', '--temperature', '0.1', '--backend', 'openai-chat'],
+      '--temperature has no effect: recorded requests are sent as they are.',
+    ],
+    [['--self-timed'], '--self-timed has no effect here: it belongs to the dataset workload_trace.'],
     [['--base-url', 'http://h', '--port', '1'], '--port has no effect with --base-url.'],
     [['--save-detailed'], '--save-detailed has no effect without --save-result or --append-result.'],
   ])('without effect: %j', async (argv, note) => {
