@@ -24,7 +24,8 @@ const request = fc.record({
 });
 
 describe('a random prompt', () => {
-  test.prop([request], { numRuns: 300 })(
+  // The example once failed: all of the vocabulary's first bodies merge with this prefix's last token.
+  test.prop([request], { numRuns: 300, examples: [[{ prefix: 9, body: 1, start: 0, seed: 743495181 }]] })(
     'has exactly its tokens, its prefix among them',
     ({ prefix, body, start, seed }) => {
       const random = randomStream(seed, 'test');

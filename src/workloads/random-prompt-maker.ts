@@ -82,12 +82,27 @@ export function randomPromptMaker(tokenizer: Tokenizer): RandomPromptMaker {
     return fitted.ids.length === target ? fitted : (filled(fitted.ids, target) ?? fitted);
   };
 
-  /** The first start at or after the given one whose first tokens do not merge with the prefix's last ones. */
-  const cleanStart = (prefixIds: readonly number[], start: number, bodyTokens: number): number => {
+  const isClean = (prefixIds: readonly number[], start: number, bodyTokens: number): boolean => {
     const tail = prefixIds.slice(-8);
+    const joined = [...tail, ...run(start, Math.min(4, bodyTokens))];
+    return startsWith(tokenizer.encode(tokenizer.decode(joined)), tail);
+  };
+
+  /**
+   * A start whose first tokens do not merge with the prefix's last ones: the first at or after the given one, else one
+   * from elsewhere, since neighbours in a vocabulary are alike (a run of letters may all merge).
+   */
+  const cleanStart = (
+    prefixIds: readonly number[],
+    start: number,
+    bodyTokens: number,
+    random: Random,
+  ): number => {
+    for (let tried = 0; tried < maxStarts; tried += 1)
+      if (isClean(prefixIds, start + tried, bodyTokens)) return start + tried;
     for (let tried = 0; tried < maxStarts; tried += 1) {
-      const joined = [...tail, ...run(start + tried, Math.min(4, bodyTokens))];
-      if (startsWith(tokenizer.encode(tokenizer.decode(joined)), tail)) return start + tried;
+      const elsewhere = random.integer(0, allowed.length - 1);
+      if (isClean(prefixIds, elsewhere, bodyTokens)) return elsewhere;
     }
     return start;
   };
@@ -99,7 +114,7 @@ export function randomPromptMaker(tokenizer: Tokenizer): RandomPromptMaker {
       let from = start;
       let fitted: Fitted = { text: '', ids: [] };
       for (let tried = 0; tried < maxRounds; tried += 1) {
-        if (prefixIds.length > 0) from = cleanStart(prefixIds, from, bodyTokens);
+        if (prefixIds.length > 0) from = cleanStart(prefixIds, from, bodyTokens, random);
         fitted = fitToLength([...prefixIds, ...run(from, bodyTokens)], random);
         if (startsWith(fitted.ids, prefixIds)) break;
         from += 1;

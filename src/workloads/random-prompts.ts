@@ -4,7 +4,7 @@ import type { Tokenizer } from '../tokens/tokenizer.ts';
 import { type RandomPrompt, randomPromptMaker } from './random-prompt-maker.ts';
 
 /** To be raised whenever the same job would give other prompts: it names cache entries and checks threads. */
-export const generatorVersion = 1;
+export const generatorVersion = 2;
 
 /** Which prompts to make; plain data, so that it can go to a thread and name a cache entry. */
 export type RandomPromptsJob = {
