@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import type { ReportModel } from '../report/html/report-model.ts';
 import { Foreign } from './foreign-text.tsx';
 import { formatDuration, formatTimestamp, plural } from './format.ts';
@@ -61,7 +61,7 @@ const themes = ['auto', 'light', 'dark'] as const;
 
 function ThemeChoice(): JSX.Element {
   const [theme, setTheme] = useState<(typeof themes)[number]>('auto');
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (theme === 'auto') delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = theme;
   }, [theme]);

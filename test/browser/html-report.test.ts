@@ -233,9 +233,9 @@ describe.skipIf(chromiumPath === null)(
         const background = (): Promise<string> =>
           page.evaluate('getComputedStyle(document.body).backgroundColor');
         await page.getByLabel('dark', { exact: true }).check();
-        expect(await background()).toBe('rgb(14, 18, 22)');
+        await expect.poll(background).toBe('rgb(14, 18, 22)');
         await page.getByLabel('light', { exact: true }).check();
-        expect(await background()).toBe('rgb(246, 247, 249)');
+        await expect.poll(background).toBe('rgb(246, 247, 249)');
       });
     });
 
