@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
+import { type ExportFormat, exportFormats } from '../bench/serve/export-formats.ts';
 import type { ReportOverrides } from '../bench/serve/options.ts';
 import { InputFileError, UsageError } from '../foundation/errors.ts';
+import { nearestName } from '../foundation/nearest-name.ts';
 import {
   goodput,
   metadata,
@@ -22,6 +24,22 @@ export const reportCommandFlags = {
     doc: 'YAML file of flags by name. The environment and the command line win over it.',
   },
   ...reportFlags,
+  export: {
+    group: 'Export',
+    kind: 'comma-list',
+    default: null,
+    common: true,
+    placeholder: 'FORMAT,…',
+    doc: 'Write the run in other forms: csv, jsonl and parquet (a row per request), aiperf (summary and records), guidellm, llmd (llm-d Benchmark Report v0.2.1).',
+  },
+  output: {
+    group: 'Export',
+    kind: 'path',
+    default: null,
+    common: true,
+    defaultDoc: 'the current folder',
+    doc: 'File of --export, or the folder of several; llmd is YAML where the file ends in .yaml.',
+  },
 } as const satisfies FlagTable;
 
 /** `omnimeter report DIR`. */
@@ -45,11 +63,30 @@ export const reportCommand: Command = {
     if (extra !== undefined) throw new UsageError(`unexpected argument '${extra}'. report takes one folder.`);
     const folder = expandHome(dir);
     if (!existsSync(folder)) throw new InputFileError(`report: there is no folder ${folder}.`);
+    const formats = exportFormatsOf(parsed.values.export ?? []);
+    if (formats.length === 0 && parsed.values.output !== null)
+      throw new UsageError('--output goes with --export, which is not given.');
     // Lazy, as every command's own work is.
     const { reportRun } = await import('../bench/serve/report-run.ts');
-    return (await reportRun(folder, overrides(parsed.values, parsed.explicit), context.io)).exitCode;
+    const { exitCode } = await reportRun(folder, overrides(parsed.values, parsed.explicit), context.io);
+    if (formats.length > 0) {
+      const { exportRun } = await import('../bench/serve/export-run.ts');
+      await exportRun(folder, { formats, output: parsed.values.output }, context.io);
+    }
+    return exitCode;
   },
 };
+
+/** @throws UsageError that lists the formats and names the nearest */
+function exportFormatsOf(names: readonly string[]): ExportFormat[] {
+  return [...new Set(names)].map((name) => {
+    const format = exportFormats.find((each) => each === name);
+    if (format !== undefined) return format;
+    const nearest = nearestName(name, exportFormats);
+    const slip = nearest === null ? '' : ` Did you mean ${nearest}?`;
+    throw new UsageError(`--export: '${name}' is no format.${slip}\nAllowed: ${exportFormats.join(', ')}`);
+  });
+}
 
 function overrides(
   flags: FlagValues<typeof reportCommandFlags>,
