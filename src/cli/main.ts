@@ -64,7 +64,8 @@ async function main(): Promise<void> {
   }
   await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
   // Explicit: a thread or socket that is slow to close must not keep the program from ending.
-  process.exit(exitCode);
+  // A failed write to standard output has left its mark.
+  process.exit(exitCode || (process.exitCode ?? 0));
 }
 
 await main();

@@ -9,8 +9,11 @@ export function processIo(): CommandIo {
   const writer = (stream: NodeJS.WriteStream): ((line: string) => void) => {
     let open = true;
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
       open = false;
+      if (error.code === 'EPIPE') return;
+      // A full disk behind `> file` must not cost what the command still has to write elsewhere.
+      process.exitCode = 1;
+      if (stream === stdout) stderr.write(`error: cannot write to standard output: ${error.message}\n`);
     });
     return (line) => {
       if (!open) return;

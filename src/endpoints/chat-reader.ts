@@ -113,6 +113,10 @@ export class ChatReader implements ReplyReader {
     );
   }
 
+  finished(): boolean {
+    return this.facts.finishReason !== null;
+  }
+
   verdict(): Failure | null {
     if (this.#failure) return this.#failure;
     if (this.#outputs > 0 || this.#images.count > 0 || this.audio.bytes > 0) return null;

@@ -340,6 +340,36 @@ export function endpointContract({ endpoint, body, chunk, whole, usage }: Endpoi
       expect(seen).toMatchObject({ outcome: { ok: true }, text: 'ok', outputTokens: 2 });
     });
 
+    it('a stream that only its closing ends is cut off unless a finish reason or [DONE] came', async () => {
+      const closing = (list: readonly unknown[]) => async (peer: Peer) => {
+        const lines = list.map(
+          (event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`,
+        );
+        await peer.writePieces([
+          'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n',
+          ...lines.map((line) => Buffer.from(line)),
+        ]);
+        peer.end();
+      };
+      // The Responses API has an end mark of its own and says what it missed.
+      expect(['reset', 'malformed']).toContain(failed((await run(closing([chunk('half')]))).seen)?.kind);
+      expect((await run(closing([chunk('all'), usage, '[DONE]']))).seen.outcome).toEqual({ ok: true });
+    });
+
+    it('a 200 whose JSON is an error, or nothing known, keeps its words', async () => {
+      const old = await run(
+        plain('200 OK', 'application/json', '{"object":"error","message":"old style","code":400}'),
+      );
+      expect(failed(old.seen)).toMatchObject({ kind: 'stream_error', message: 'old style' });
+      const other = await run(plain('200 OK', 'application/json', '{"detail":"Not Found"}'));
+      expect(failed(other.seen)).toMatchObject({ kind: 'empty', body: '{"detail":"Not Found"}' });
+    });
+
+    it('a 204 is an empty reply with its own status', async () => {
+      const { seen } = await run((peer) => peer.write('HTTP/1.1 204 No Content\r\n\r\n'));
+      expect(failed(seen)).toMatchObject({ kind: 'empty', status: 204 });
+    });
+
     it('a silent server is a timeout', async () => {
       const { seen } = await run(events([chunk('a')], false), { timeoutMs: 120 });
       expect(failed(seen)).toMatchObject({ kind: 'timeout' });

@@ -21,6 +21,8 @@ export type ReplyReader = {
    * @returns `null` for success
    */
   verdict(): Failure | null;
+  /** Whether a message said that the reply is at its end (a finish reason); absent = messages say no such thing. */
+  finished?(): boolean;
 };
 
 /** Takes a body as bytes, e.g. sound. */
@@ -54,6 +56,8 @@ export type ReplyResult = {
 
 /** Most of a failed reply's body that is kept, bytes. */
 const proofBytes = 16 * 1024;
+/** Most messages of one stream: far beyond any reply, and what keeps an endless one from filling the client. */
+const maxMessages = 1_000_000;
 /** Largest unstreamed body that is read, bytes. */
 const wholeBodyBytes = 512 * 1024 * 1024;
 
@@ -96,6 +100,8 @@ class ReplyWatch {
   #lastReadMs = 0;
   #messages = 0;
   #sawDone = false;
+  /** The reply says how long it is; else only its closing ends it. */
+  #framed = true;
   #failure: Failure | null = null;
   #abort: () => void = () => {};
   #stop: () => void = () => {};
@@ -125,6 +131,7 @@ class ReplyWatch {
     this.#status = status;
     this.#reason = reason;
     this.#lastReadMs = timeMs;
+    this.#framed = headers.has('content-length') || headers.has('transfer-encoding');
     this.#contentType = (headers.get('content-type') ?? '').toLowerCase();
     if (status < 200 || status > 299) this.#mode = 'failed';
     else if (this.#contentType.startsWith('text/event-stream')) this.#startEvents();
@@ -190,6 +197,12 @@ class ReplyWatch {
   #message(data: string, timeMs: number, event: string | null): void {
     if (this.#failure) return;
     this.#messages += 1;
+    if (this.#messages > maxMessages) {
+      this.#fail(
+        failure('limit', `the stream has more than ${maxMessages} messages`, { status: this.#status }),
+      );
+      return;
+    }
     if (data === '[DONE]') {
       this.#sawDone = true;
       return;
@@ -246,12 +259,24 @@ class ReplyWatch {
         body: this.#proof(),
       });
     }
-    return (
-      this.#reader.verdict() ??
-      (this.#mode !== 'raw' && this.#messages === 0
-        ? failure('empty', 'empty response: the reply has no body', { status })
-        : { ok: true })
-    );
+    const verdict = this.#verdict(null);
+    if (verdict) return verdict;
+    if (this.#mode !== 'raw' && this.#messages === 0)
+      return failure('empty', 'empty response: the reply has no body', { status });
+    const unfinished = this.#mode === 'events' && !this.#sawDone && this.#reader.finished?.() === false;
+    if (unfinished && !this.#framed)
+      return failure(
+        'reset',
+        'the connection closed in the middle of the stream: neither a finish reason nor [DONE] had come',
+        { status },
+      );
+    return { ok: true };
+  }
+
+  /** What the reader says, with the status that was really seen and, where it has no proof of its own, the body. */
+  #verdict(body: string | null): Failure | null {
+    const found = this.#reader.verdict();
+    return found && { ...found, status: this.#status, body: found.body ?? body };
   }
 
   #judgeWhole(endMs: number): Outcome {
@@ -270,7 +295,7 @@ class ReplyWatch {
       );
     }
     this.#reader.onWhole(body, endMs, nowMs() - parseStartMs);
-    return this.#reader.verdict() ?? { ok: true };
+    return this.#verdict(text.slice(0, proofBytes)) ?? { ok: true };
   }
 
   #transportFailure(failed: TransportFailure): Failure {

@@ -65,6 +65,10 @@ class CompletionReader implements ReplyReader {
     this.events.append(timeMs, eventKinds.whole, null, Buffer.byteLength(this.text), null, 0);
   }
 
+  finished(): boolean {
+    return this.facts.finishReason !== null;
+  }
+
   verdict(): Failure | null {
     if (this.#failure) return this.#failure;
     if (this.#choices > 0) return null;

@@ -108,8 +108,9 @@ export function generationMsOf(durations: unknown): number | null {
 
 /** What a server says went wrong inside a reply with a good status, or `null`. */
 export function streamedError(message: JsonObject): string | null {
-  const error = message.error;
-  if (error === undefined || error === null) return null;
+  // Older servers send the error itself as the message.
+  const error = message.error ?? (message.object === 'error' ? message : null);
+  if (error === null) return null;
   const text = asObject(error)?.message;
   return typeof text === 'string' && text !== ''
     ? text

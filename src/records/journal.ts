@@ -1,7 +1,6 @@
 import {
   closeSync,
   createReadStream,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -10,6 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { InputFileError, messageOf } from '../foundation/errors.ts';
+import { makeFolder } from '../foundation/make-folder.ts';
 import { decodeRecord, encodeRecord } from './record-json.ts';
 import type { RequestRecord } from './request-record.ts';
 import type { RunFacts } from './run-facts.ts';
@@ -38,7 +38,7 @@ export type Journal = {
 export function openJournal(dir: string, onProblem: (message: string) => void): Journal {
   let file: number;
   try {
-    mkdirSync(dir, { recursive: true });
+    makeFolder(dir);
     file = openSync(join(dir, recordsFile), 'ax');
   } catch (cause) {
     const exists = cause instanceof Error && 'code' in cause && cause.code === 'EEXIST';

@@ -15,7 +15,8 @@ function wireValue(value: string): string {
   return asciiPattern.test(value) ? value : Buffer.from(value, 'utf8').toString('latin1');
 }
 
-function problemOf(name: string, value: string): string | null {
+/** What keeps a header from being sent, or `null`. */
+export function headerProblem(name: string, value: string): string | null {
   if (!tokenPattern.test(name)) return `the request header name ${JSON.stringify(name)} is not valid in HTTP`;
   if (controlPattern.test(value)) {
     return `the value of the request header ${name} holds a line break or another control character`;
@@ -39,7 +40,7 @@ export function requestHeaders(
   const given = new Set<string>();
   const list: string[] = [];
   for (const [name, value] of request.headers) {
-    const problem = problemOf(name, value);
+    const problem = headerProblem(name, value);
     if (problem !== null) return { problem };
     given.add(name.toLowerCase());
     list.push(name, wireValue(value));

@@ -39,6 +39,9 @@ function nextFeed(bytes: Buffer, at: number): number {
   return bytes[at] === lineFeed ? at : bytes.indexOf(lineFeed, at);
 }
 
+/** Most data lines of one message: empty ones cost memory and no bytes of the limit. */
+const maxDataLines = 100_000;
+
 /** Whether the line is the field `data`; its value starts behind the fifth byte. */
 function isDataField(bytes: Buffer, from: number, to: number): boolean {
   return (
@@ -89,6 +92,7 @@ export class SseReader {
   #markLength = 0;
   #data: string | null = null;
   #dataBytes = 0;
+  #dataLines = 0;
   #dataTimeMs = 0;
   #event: string | null = null;
   #stopped = false;
@@ -213,7 +217,8 @@ export class SseReader {
   #takeData(bytes: Buffer, from: number, to: number, timeMs: number): void {
     this.#dataTimeMs = timeMs;
     this.#dataBytes += to - from + 1;
-    if (this.#dataBytes - 1 > this.#maxLineBytes) {
+    this.#dataLines += 1;
+    if (this.#dataBytes - 1 > this.#maxLineBytes || this.#dataLines > maxDataLines) {
       this.#stop('message');
       return;
     }
@@ -228,6 +233,7 @@ export class SseReader {
     if (data === null) return;
     this.#data = null;
     this.#dataBytes = 0;
+    this.#dataLines = 0;
     this.#onMessage(data, this.#dataTimeMs, event);
   }
 

@@ -1,6 +1,7 @@
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf, OutputFileError } from '../../foundation/errors.ts';
+import { makeFolder } from '../../foundation/make-folder.ts';
 import { compareKey } from '../../report/compare/compare-key.ts';
 import { type Comparison, compareSides } from '../../report/compare/compare-sides.ts';
 import type { Side } from '../../report/compare/compared-run.ts';
@@ -19,6 +20,8 @@ import {
 } from '../../report/compare/gate.ts';
 import type { CommandIo } from '../serve/options.ts';
 import { readSide } from './read-side.ts';
+
+type CompareIo = Pick<CommandIo, 'stdout' | 'stderr'>;
 
 /** Everything that `compare` was asked to do. */
 export type RunCompareOptions = {
@@ -44,7 +47,7 @@ export type ComparisonFormat = 'json' | 'markdown' | 'html' | 'junit';
  * @returns exit code 3 where a condition broke
  * @throws UsageError for a name or key that does not exist; InputFileError, OutputFileError
  */
-export async function runCompare(options: RunCompareOptions, io: CommandIo): Promise<{ exitCode: number }> {
+export async function runCompare(options: RunCompareOptions, io: CompareIo): Promise<{ exitCode: number }> {
   const percentiles = options.gates.flatMap(({ key }) => {
     const { statistic } = compareKey(key);
     return typeof statistic === 'object' && statistic !== null ? [statistic.percentile] : [];
@@ -101,7 +104,7 @@ function regressions(comparison: Comparison): GateResult[] {
   }));
 }
 
-function writeOutputs(judged: readonly JudgedComparison[], options: RunCompareOptions, io: CommandIo): void {
+function writeOutputs(judged: readonly JudgedComparison[], options: RunCompareOptions, io: CompareIo): void {
   const { familyError, outputs } = options;
   const markdown = (): string => judged.map((each) => renderComparisonMarkdown(each, familyError)).join('\n');
   const made: Readonly<Record<ComparisonFormat, () => string>> = {
@@ -127,7 +130,7 @@ function writeOutputs(judged: readonly JudgedComparison[], options: RunCompareOp
 
 function write(path: string, text: string, { append }: { append: boolean }): void {
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     if (append) appendFileSync(path, text);
     else writeFileSync(path, text);
   } catch (cause) {

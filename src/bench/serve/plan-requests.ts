@@ -1,7 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { type PackedRequests, type PlannedRequest, RequestPacker } from '../../drive/request-table.ts';
 import type { Endpoint, PreparedRequest, Target } from '../../endpoints/endpoint.ts';
+import { UsageError } from '../../foundation/errors.ts';
 import { randomStream } from '../../foundation/random.ts';
+import { headerProblem } from '../../transport/request-headers.ts';
 import type { Sample } from '../../workloads/sample.ts';
 import type { BenchServeOptions } from './options.ts';
 
@@ -12,11 +14,18 @@ function runExtraBody(options: BenchServeOptions, endpoint: Endpoint): Readonly<
   return { ...options.extraBody, return_stage_metrics: true };
 }
 
-/** Where the run's requests go. */
+/**
+ * Where the run's requests go.
+ * @throws UsageError for a header that can't be sent
+ */
 export function runTarget(options: BenchServeOptions, endpoint: Endpoint, model: string): Target {
   const authorization: [string, string][] = options.apiKey
     ? [['Authorization', `Bearer ${options.apiKey}`]]
     : [];
+  for (const [name, value] of options.headers) {
+    const problem = headerProblem(name, value);
+    if (problem !== null) throw new UsageError(`--header ${name}: ${problem}.`);
+  }
   return {
     baseUrl: options.baseUrl,
     url: `${options.baseUrl}${options.endpointPath}`,

@@ -19,6 +19,7 @@ import { checkReady, warmUp } from './preliminaries.ts';
 import { presentRun } from './present-run.ts';
 import { plannedFacts } from './run-facts.ts';
 import { RunFolder } from './run-folder.ts';
+import { checkResultPath } from './save-result.ts';
 import { dueTimes, scheduleOf, traceTimesMs } from './schedule-of.ts';
 import { ServerCalls } from './server-calls.ts';
 
@@ -53,6 +54,7 @@ export async function runBenchServe(
   options: BenchServeOptions,
   io: CommandIo,
 ): Promise<{ exitCode: number }> {
+  checkResultPath(options);
   const interrupts = new Interrupts(io);
   const calls = new ServerCalls(options);
   try {

@@ -1,6 +1,7 @@
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf, OutputFileError } from '../../foundation/errors.ts';
+import { makeFolder } from '../../foundation/make-folder.ts';
 import type { RunSummary } from '../../metrics/summary.ts';
 import type { RequestRecord } from '../../records/request-record.ts';
 import { buildReportModel } from '../../report/html/build-report-model.ts';
@@ -19,7 +20,7 @@ export function saveHtml(
 ): void {
   const page = renderHtmlReport(buildReportModel(run.records, run.summary), readPageTemplate());
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     writeFileSync(`${path}.part`, page);
     renameSync(`${path}.part`, path);
   } catch (cause) {

@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { OutputFileError } from '../../foundation/errors.ts';
+import { OutputFileError, UsageError } from '../../foundation/errors.ts';
 import { summarize } from '../../metrics/summarize.ts';
 import { exampleFacts, exampleRecord } from '../../records/examples.suite.ts';
-import { type SaveOptions, saveResult } from './save-result.ts';
+import { checkResultPath, type SaveOptions, saveResult } from './save-result.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -59,5 +59,38 @@ describe('saving a result', () => {
     writeFileSync(join(dir, 'file'), '');
     expect(() => save({ resultDir: join(dir, 'file') })).toThrow(OutputFileError);
     expect(() => save({ resultDir: join(dir, 'file') })).toThrow(/--result-dir/);
+  });
+});
+
+describe('the place of a result, before anything is sent', () => {
+  const check = (changes: Partial<SaveOptions>): void =>
+    checkResultPath({
+      saveResult: true,
+      saveDetailed: false,
+      appendResult: false,
+      resultDir: dir,
+      resultFilename: null,
+      ...changes,
+    });
+
+  it('is made where it is missing', () => {
+    check({ resultDir: join(dir, 'a', 'b') });
+    check({ resultDir: join(dir, 'a', 'b'), resultFilename: 'r.json' });
+  });
+
+  it.each<[string, () => Partial<SaveOptions>, RegExp]>([
+    ['an empty name', () => ({ resultFilename: '' }), /--result-filename/],
+    ['a name that is a folder', () => ({ resultFilename: '.' }), /is a folder/],
+    ['a folder that is a file', () => ({ resultDir: join(dir, 'file') }), /--result-dir/],
+    ['a folder below a file', () => ({ resultDir: join(dir, 'file', 'deeper') }), /--result-dir/],
+    ['a place that can hold no folder', () => ({ resultDir: '/proc/omnimeter/x' }), /--result-dir/],
+  ])('%s is a usage error', (_, changes, message) => {
+    writeFileSync(join(dir, 'file'), '');
+    expect(() => check(changes())).toThrow(UsageError);
+    expect(() => check(changes())).toThrow(message);
+  });
+
+  it('does not matter where nothing is saved', () => {
+    check({ saveResult: false, resultDir: '/proc/omnimeter' });
   });
 });

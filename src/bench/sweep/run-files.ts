@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolder } from '../../foundation/make-folder.ts';
 import { parseTolerantJson } from '../../foundation/tolerant-json.ts';
 import type { RunData } from './sweep-options.ts';
 
@@ -33,7 +34,7 @@ function jsonValue(_key: string, value: unknown): unknown {
 
 /** Writes JSON that is there whole or not at all, however the process ends. */
 export function writeJsonFile(path: string, value: unknown, indent: number): void {
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   writeFileSync(`${path}.part`, `${JSON.stringify(value, jsonValue, indent)}\n`);
   renameSync(`${path}.part`, path);
 }
