@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
+import { sanitizeForTerminal } from '../../report/sanitize-for-terminal.ts';
 
 /** Lines of a process's output that are kept for the message when it fails. */
 const keptLines = 30;
@@ -13,7 +14,7 @@ export type GroupProcess = {
   /** Resolves when the process has ended; never rejects. */
   readonly ended: Promise<{ readonly code: number; readonly error: string | null }>;
   isRunning(): boolean;
-  /** The last lines that it printed. */
+  /** The last lines that it printed, as a terminal may show them. */
   lastLines(): string[];
   /** Asks the process alone to end. */
   signal(signal: NodeJS.Signals): void;
@@ -55,7 +56,7 @@ export function startGroup(
     pid,
     ended,
     isRunning: () => running && child.exitCode === null && child.signalCode === null,
-    lastLines: () => lines.slice(-keptLines),
+    lastLines: () => lines.slice(-keptLines).map((line) => sanitizeForTerminal(line, 500)),
     signal: (signal) => void (running && child.kill(signal)),
     stop: () => stopGroup(child, pid, ended),
   };

@@ -58,5 +58,7 @@ export function nearestKey(key: string, observed: Iterable<string>): string | nu
   const own = key.slice(0, Math.max(0, key.indexOf('_')));
   const statistics = ['mean', 'median', 'std', 'p99', ...(parseStatistic(own) === null ? [] : [own])];
   const known = distributionStems.flatMap((stem) => statistics.map((statistic) => `${statistic}_${stem}`));
-  return nearestName(key, [...observed, ...known, ...runKeys]);
+  // Keys come from files; one with other characters is no word to suggest.
+  const words = [...observed].filter((each) => /^[\w.-]+$/.test(each));
+  return nearestName(key, [...words, ...known, ...runKeys]);
 }

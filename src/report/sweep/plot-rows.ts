@@ -26,7 +26,10 @@ export function plotNumber(row: PlotRow, key: string): number | null {
 /** @throws UsageError for a key that no run has, naming the nearest */
 export function checkPlotKey(rows: readonly PlotRow[], key: string, flag: string): void {
   if (rows.some((row) => plotValue(row, key) !== undefined)) return;
-  const known = [...new Set(rows.flatMap(({ data }) => Object.keys(data)))].sort();
+  // Keys come from files; one with other characters is no word to suggest.
+  const known = [...new Set(rows.flatMap(({ data }) => Object.keys(data)))]
+    .filter((name) => /^[\w.-]+$/.test(name))
+    .sort();
   const nearest = nearestName(key, known);
   const slip = nearest === null ? '' : ` Did you mean ${nearest}?`;
   throw new UsageError(`${flag}: no run has '${key}'.${slip}\nAvailable: ${known.join(', ')}`);
