@@ -23,9 +23,6 @@ const readers: Readonly<Record<string, (flag: string, value: unknown) => unknown
   'max-num-seqs': wholeNumber,
   'max-num-batched-tokens': wholeNumber,
   'max-model-len': wholeNumber,
-  'tensor-parallel-size': wholeNumber,
-  'data-parallel-size': wholeNumber,
-  'pipeline-parallel-size': wholeNumber,
   'limit-mm-per-prompt': limits,
 };
 

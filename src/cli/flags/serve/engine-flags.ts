@@ -22,7 +22,7 @@ const switches = [
 ];
 
 const values = [
-  ...['gpu-memory-utilization'],
+  ...['tensor-parallel-size', 'pipeline-parallel-size', 'data-parallel-size', 'gpu-memory-utilization'],
   ...['dtype', 'quantization', 'swap-space'],
   ...['kv-cache-dtype', 'kv-cache-memory-bytes', 'block-size', 'cpu-offload-gb', 'num-gpu-blocks-override'],
   ...['tokenizer', 'tokenizer-mode', 'revision', 'code-revision', 'tokenizer-revision', 'download-dir'],
@@ -83,6 +83,9 @@ const lists = [
 ];
 
 const aliases: Readonly<Record<string, readonly string[]>> = {
+  'tensor-parallel-size': ['-tp'],
+  'pipeline-parallel-size': ['-pp'],
+  'data-parallel-size': ['-dp'],
   quantization: ['-q'],
   'compilation-config': ['-O'],
 };

@@ -3,14 +3,13 @@ import type { FlagTable } from '../flag.ts';
 import { engineFlags } from './engine-flags.ts';
 
 /** A number that holds for every stage. */
-function stageFlag(doc: string, aliases: readonly string[] = []) {
+function stageFlag(doc: string) {
   return {
     group: 'Deployment',
     kind: 'int',
     default: null,
     min: 1,
     defaultDoc: 'as deployed',
-    aliases,
     doc,
   } as const;
 }
@@ -117,12 +116,6 @@ export const serveFlags = {
   'max-num-seqs': stageFlag('Requests that a replica of a stage serves at once.'),
   'max-num-batched-tokens': stageFlag('Prompt tokens that a replica of a stage reads in one step.'),
   'max-model-len': stageFlag('Most tokens of a prompt and its reply together.'),
-  'tensor-parallel-size': stageFlag(
-    'Devices over which a replica is spread; counts in the check of devices.',
-    ['-tp'],
-  ),
-  'pipeline-parallel-size': stageFlag('Counts in the check of devices.', ['-pp']),
-  'data-parallel-size': stageFlag('Counts in the check of devices.', ['-dp']),
   'limit-mm-per-prompt': {
     group: 'Deployment',
     kind: 'json',
