@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { benchFlags, type Recorder, type startRecorder, withRecorder } from './recorder.ts';
@@ -224,7 +224,7 @@ describe('the result file', () => {
     });
   });
 
-  it('that cannot be written is an error which keeps the run', async () => {
+  it('that cannot be written is found before anything is sent', async () => {
     await withRecorder(async (recorder) => {
       await withFolder(async (dir) => {
         const { exitCode, stdout, stderr } = await runCli(
@@ -233,12 +233,11 @@ describe('the result file', () => {
           ]),
           { cwd: dir, env: { TMPDIR: dir } },
         );
-        expect(stdout).toContain('Serving Benchmark Result');
-        expect(exitCode).toBe(1);
-        expect(stderr).toMatch(/^error: cannot write the result to \/dev\/null\/results\//m);
-        const [kept = ''] = readdirSync(dir);
-        expect(stderr).toContain(`omnimeter report ${join(dir, kept)}`);
-        expect(existsSync(join(dir, kept, 'records.jsonl'))).toBe(true);
+        expect(exitCode).toBe(2);
+        expect(stderr).toMatch(/^error: cannot write results into \/dev\/null\/results.*--result-dir/m);
+        expect(stdout).not.toContain('Starting main benchmark run');
+        expect(recorder.requests).toHaveLength(0);
+        expect(readdirSync(dir)).toEqual([]);
       });
     });
   });
