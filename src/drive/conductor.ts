@@ -1,8 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { nowMs } from '../foundation/clock.ts';
+import { growHeapsAtOnce } from '../foundation/heap.ts';
 import { threadEntry } from '../foundation/thread-entry.ts';
 import type { RecordRole } from '../records/request-record.ts';
+import { growFileTable } from './file-table.ts';
 import type {
   ArrivalClock,
   ArrivalClockConfig,
@@ -94,12 +96,14 @@ export class Conductor {
 
   /** Starts the threads; they have warmed their own code when this resolves. */
   static async start(options: ConductorOptions): Promise<Conductor> {
+    growHeapsAtOnce();
     const threads = Array.from(
       { length: options.threads },
       () =>
         new Worker(threadEntry('load-thread', import.meta.url), {
           workerData: options.thread,
           name: 'omnimeter-load',
+          resourceLimits: { maxYoungGenerationSizeMb: 12 },
         }),
     );
     await Promise.all(threads.map(firstMessage));
@@ -126,6 +130,7 @@ export class Conductor {
       clock: this.#options.clock,
       timeoutMs: plan.timeoutMs,
     };
+    growFileTable(Math.min(requests.count, plan.maxConcurrency ?? requests.count));
     await this.#load(phase);
     const startMs = nowMs();
     const done = new Promise<PhaseEnd>((settle, fail) => {

@@ -1,5 +1,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import type { Endpoint } from '../endpoints/endpoint.ts';
 import { endpointNamed } from '../endpoints/registry.ts';
+import { settleYoungHeap } from '../foundation/heap.ts';
 import { createTransport } from '../transport/select-transport.ts';
 import { warmUpClient } from '../transport/self-warmup.ts';
 import { LoadWorker } from './load-worker.ts';
@@ -28,6 +30,23 @@ function recordSender(send: Send): (phase: number, raw: RawRecord) => void {
   };
 }
 
+/** Two rounds: long streams on a few connections, and then the opening of many, as at the start of a run. */
+async function warmUp(
+  endpoint: Endpoint,
+  { transport: name, transportOptions, maxLineBytes }: LoadThreadConfig,
+): Promise<void> {
+  const openings = { connections: 64, requestsPerConnection: 4, textEventsPerRequest: 2, limitMs: 500 };
+  for (const newConnectionPerRequest of [false, true]) {
+    // A transport of its own: the loopback must not go through a proxy, nor count in the run's figures.
+    const transport = createTransport(name, { ...transportOptions, env: {}, newConnectionPerRequest });
+    await warmUpClient(
+      (url) => rehearse(endpoint, transport, url, maxLineBytes),
+      newConnectionPerRequest ? openings : {},
+    );
+    transport.close();
+  }
+}
+
 /** A load thread: owns sockets and nothing else. Its endpoint is looked up by name, since code does not cross threads. */
 async function main(port: MessagePort): Promise<void> {
   const config = workerData as LoadThreadConfig;
@@ -46,6 +65,7 @@ async function main(port: MessagePort): Promise<void> {
     switch (message.type) {
       case 'phase':
         worker.load(message);
+        settleYoungHeap();
         send({ type: 'loaded' });
         break;
       case 'go':
@@ -74,10 +94,7 @@ async function main(port: MessagePort): Promise<void> {
     else handle(message);
   });
   if (config.selfWarmup) {
-    // A transport of its own: the loopback must not go through a proxy, nor count in the run's figures.
-    const rehearsal = createTransport(config.transport, { ...config.transportOptions, env: {} });
-    await warmUpClient((url) => rehearse(endpoint, rehearsal, url, config.maxLineBytes));
-    rehearsal.close();
+    await warmUp(endpoint, config);
   }
   await endpoint.warmUp?.();
   send({ type: 'ready' });

@@ -98,7 +98,29 @@ const textShapes: readonly ((text: string, tokens: number) => Chunk)[] = [
     usage: { ...usageOf(tokens), prompt_tokens_details: null },
     metrics: null,
   }),
+  (text, tokens) => ({
+    ...named,
+    choices: [{ index: 0, delta: { content: text }, text, logprobs: null, finish_reason: null }],
+    usage: usageOf(tokens),
+    modality: 'text',
+    metrics: {},
+  }),
 ];
+
+/** How many orders of its keys a chunk of text comes in. */
+const keyOrders = 6;
+
+/**
+ * The same value with the keys of its objects in another order. To V8 these are objects of another shape; code that has
+ * met more than four of them takes any, and then no server's first chunk makes it compile anew.
+ */
+function withKeysTurned(value: unknown, by: number): unknown {
+  if (Array.isArray(value)) return value.map((item) => withKeysTurned(item, by));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, item]) => [key, withKeysTurned(item, by)] as const);
+  const from = entries.length === 0 ? 0 : by % entries.length;
+  return Object.fromEntries([...entries.slice(from), ...entries.slice(0, from)]);
+}
 
 /** What servers send before and after the content. */
 const opening: Chunk = {
@@ -107,13 +129,40 @@ const opening: Chunk = {
 };
 const closing: Chunk = { ...named, choices: [{ index: 0, delta: {}, text: '', finish_reason: 'stop' }] };
 
+/** Stage metrics as an omni server sends them at the end; of the values only the types matter. */
+const stageMetrics: Chunk = {
+  num_tokens_in: 8,
+  num_tokens_out: 8,
+  stage_id: 0,
+  final_output_type: 'text',
+  stage_metrics: Object.fromEntries(
+    ['thinker', 'talker'].map((name, stage) => [
+      String(stage),
+      {
+        stage_id: stage,
+        stage_name: name,
+        num_tokens_in: 8,
+        num_tokens_out: 8,
+        stage_gen_time_ms: 46.7,
+        audio_duration_s: 0,
+        serving_time_to_first_output_ms: 15.4,
+        inter_output_latencies_ms: [18.2, 19.6],
+        vllm_ttft_ms: 9.1,
+        vllm_itls_ms: [18.2, 19.6],
+      },
+    ]),
+  ),
+};
+
 /** The chunks of one reply, in order. */
 function cannedReply(textEvents: number): Buffer[] {
   const audio = wavFile().toString('base64');
-  const chunks: Chunk[] = [opening];
+  const chunks: unknown[] = [opening];
   for (let tokens = 1; tokens <= textEvents; tokens += 1) {
-    const shape = textShapes[Math.floor(((tokens - 1) / textEvents) * textShapes.length)];
-    if (shape) chunks.push(shape(` word${tokens}`, tokens));
+    const variant = Math.floor(((tokens - 1) / textEvents) * textShapes.length * keyOrders);
+    const shape = textShapes[variant % textShapes.length];
+    if (shape)
+      chunks.push(withKeysTurned(shape(` word${tokens}`, tokens), Math.floor(variant / textShapes.length)));
     if (tokens % textPerAudio === 0) {
       chunks.push({
         ...named,
@@ -122,7 +171,13 @@ function cannedReply(textEvents: number): Buffer[] {
       });
     }
   }
-  chunks.push(closing, { ...named, choices: [], usage: usageOf(textEvents) });
+  const last = [
+    { ...closing, usage: usageOf(textEvents), metrics: stageMetrics },
+    closing,
+    { ...named, choices: [], usage: usageOf(textEvents) },
+    { ...named, choices: [], usage: usageOf(textEvents), metrics: stageMetrics },
+  ];
+  for (let by = 0; by < keyOrders; by += 1) chunks.push(...last.map((chunk) => withKeysTurned(chunk, by)));
   const events = chunks.map((chunk) => chunkOf(JSON.stringify(chunk)));
   return [...events, chunkOf('[DONE]'), Buffer.from('0\r\n\r\n', 'latin1')];
 }

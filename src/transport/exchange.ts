@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import { nowMs } from '../foundation/clock.ts';
 import type { ExchangeTimes, HttpCall, HttpHandler, HttpRequest, TransportErrorKind } from './transport.ts';
-import type { TurnQueue } from './turn-queue.ts';
 
 /** The longest delay that a timer takes, ms; longer limits are as good as none. */
 const maxTimerMs = 2 ** 31 - 1;
@@ -15,6 +14,7 @@ export class Exchange {
   readonly request: HttpRequest;
   readonly #handler: HttpHandler;
   readonly #onSettled: () => void;
+  readonly #catchUp: () => void;
   sendMs: number;
   connectedMs: number | null = null;
   connectionReused = false;
@@ -28,11 +28,20 @@ export class Exchange {
   #readBefore = 0;
   #writtenBefore = 0;
 
-  /** @param onSettled frees what the exchange holds; called once, before the handler hears of the ending */
-  constructor(request: HttpRequest, handler: HttpHandler, onSettled: () => void) {
+  /**
+   * @param onSettled frees what the exchange holds; called once, before the handler hears of the ending
+   * @param catchUp hands on what was read and not yet parsed: it may end the exchange in time
+   */
+  constructor(
+    request: HttpRequest,
+    handler: HttpHandler,
+    onSettled: () => void,
+    catchUp: () => void = () => {},
+  ) {
     this.request = request;
     this.#handler = handler;
     this.#onSettled = onSettled;
+    this.#catchUp = catchUp;
     this.sendMs = nowMs();
   }
 
@@ -53,11 +62,8 @@ export class Exchange {
     this.#handler.onData(bytes, timeMs);
   }
 
-  /** @param endings where the handler's work on the whole reply waits for its turn */
-  end(timeMs: number, endings: TurnQueue): void {
-    if (!this.#settle()) return;
-    const times = this.#times(timeMs);
-    endings.add(() => this.#handler.onEnd(times));
+  end(timeMs: number): void {
+    if (this.#settle()) this.#handler.onEnd(this.#times(timeMs));
   }
 
   fail(kind: TransportErrorKind, message: string): void {
@@ -88,6 +94,7 @@ export class Exchange {
   }
 
   onTimeout(): void {
+    this.#catchUp();
     const { timeoutMs } = this.request;
     this.count();
     const got = this.headersMs === null ? 'no reply' : `${this.responseBytes} bytes of an unfinished reply`;

@@ -24,7 +24,6 @@ import type {
   TransportOptions,
   TransportStats,
 } from './transport.ts';
-import { TurnQueue } from './turn-queue.ts';
 
 /** A connection that could not be opened; its message is complete. */
 class DialError extends Error {}
@@ -101,7 +100,6 @@ class NodeHttpTransport implements Transport {
   readonly #agent: DialingAgent;
   readonly #slots: OriginSlots;
   readonly #flights = new Set<Flight>();
-  readonly #endings = new TurnQueue();
   #requests = 0;
   #reused = 0;
   #closed = false;
@@ -214,7 +212,7 @@ class NodeHttpTransport implements Transport {
       if (flight.outgoing !== outgoing) return;
       flight.outgoing = null;
       // node puts the connection back into its pool one tick later; a request made at the end can then reuse it.
-      process.nextTick(() => exchange.end(timeMs, this.#endings));
+      process.nextTick(() => exchange.end(timeMs));
     });
   }
 

@@ -24,7 +24,7 @@ export type WarmUpResult = {
 
 const defaults: WarmUpOptions = {
   connections: 8,
-  requestsPerConnection: 3,
+  requestsPerConnection: 5,
   textEventsPerRequest: 160,
   limitMs: 1000,
 };

@@ -65,7 +65,6 @@ export type HttpHandler = {
    * `timeMs` was read when the socket was read, before any parsing.
    */
   onData(bytes: Buffer, timeMs: number): void;
-  /** Where many replies end at once, later turns of the event loop bring it: reading the others comes first. */
   onEnd(times: ExchangeTimes): void;
   onFailure(failure: TransportFailure, times: ExchangeTimes): void;
 };

@@ -3,9 +3,9 @@ import { nowMs } from '../../foundation/clock.ts';
 import { messageOf } from '../../foundation/errors.ts';
 import type { Exchange } from '../exchange.ts';
 import { compressionProblem } from '../reply-rules.ts';
-import type { TurnQueue } from '../turn-queue.ts';
 import type { ResponseHead } from './head-lines.ts';
 import { idleLimitMs, keepsAlive } from './head-lines.ts';
+import type { ReadQueue, ReadTaker } from './read-queue.ts';
 import type { ResponseSink } from './response-reader.ts';
 import { ResponseReader } from './response-reader.ts';
 
@@ -14,7 +14,7 @@ const idleMarginMs = 500;
 
 /** Where connections come from and go back to. */
 export type ConnectionOwner = {
-  readonly endings: TurnQueue;
+  readonly reads: ReadQueue;
   /** The exchange is over and the connection can carry another. */
   onIdle(connection: Connection): void;
   /** The connection is gone; called once. */
@@ -22,7 +22,7 @@ export type ConnectionOwner = {
 };
 
 /** One connection: writes one request at a time and reads its reply. */
-export class Connection implements ResponseSink {
+export class Connection implements ResponseSink, ReadTaker {
   readonly originKey: string;
   /** Its place in the pool's list, kept by the pool; −1 = not idle. */
   idleIndex = -1;
@@ -37,15 +37,18 @@ export class Connection implements ResponseSink {
   #keepsAlive = false;
   #idleLimitMs = Number.POSITIVE_INFINITY;
   #idleSinceMs = 0;
+  /** Reads of this connection that are stamped and not yet parsed. */
+  #heldReads = 0;
 
-  constructor(originKey: string, owner: ConnectionOwner, mayReuse: boolean, readBuffer: Buffer) {
+  constructor(originKey: string, owner: ConnectionOwner, mayReuse: boolean) {
     this.originKey = originKey;
     this.#owner = owner;
     this.#mayReuse = mayReuse;
     this.onread = {
-      buffer: readBuffer,
+      buffer: owner.reads.readBuffer,
       callback: (length) => {
-        this.#receive(readBuffer, length, nowMs());
+        this.#heldReads += 1;
+        owner.reads.hold(this, owner.reads.readBuffer, length);
         return true;
       },
     };
@@ -54,17 +57,30 @@ export class Connection implements ResponseSink {
   /** Takes over an open socket; one that was not made with {@link onread} is read through `data` events. */
   attach(socket: Socket, usesOnread: boolean): void {
     this.#socket = socket;
-    socket.on('error', (error) => this.#onBroken(messageOf(error)));
-    socket.on('end', () => this.#onBroken(null));
-    socket.on('close', () => this.#onBroken(null));
+    const { reads } = this.#owner;
+    const onBroken = (error: string | null): void => {
+      reads.drain();
+      this.#onBroken(error);
+    };
+    socket.on('error', (error) => onBroken(messageOf(error)));
+    socket.on('end', () => onBroken(null));
+    socket.on('close', () => onBroken(null));
     if (usesOnread) return;
-    socket.on('data', (bytes: Buffer) => this.#receive(bytes, bytes.length, nowMs()));
+    socket.on('data', (bytes: Buffer) => {
+      this.#heldReads += 1;
+      reads.hold(this, bytes, bytes.length);
+    });
     socket.resume();
   }
 
   /** Whether the connection can be expected to be open at `timeMs`. */
   isUsable(timeMs: number): boolean {
-    return this.#socket !== null && !this.#socket.destroyed && timeMs - this.#idleSinceMs < this.#idleLimitMs;
+    return (
+      this.#socket !== null &&
+      !this.#socket.destroyed &&
+      this.#heldReads === 0 &&
+      timeMs - this.#idleSinceMs < this.#idleLimitMs
+    );
   }
 
   /**
@@ -126,17 +142,18 @@ export class Connection implements ResponseSink {
     this.#exchange?.data(bytes.subarray(from, to), timeMs);
   }
 
-  #receive(bytes: Buffer, length: number, timeMs: number): void {
+  takeRead(bytes: Buffer, from: number, to: number, timeMs: number): void {
+    this.#heldReads -= 1;
     const exchange = this.#exchange;
     if (exchange === null) {
       // Nobody asked for these bytes: what follows on this connection could not be trusted.
       this.close();
       return;
     }
-    exchange.responseBytes += length;
-    const used = this.#reader.read(bytes, length, timeMs);
+    exchange.responseBytes += to - from;
+    const end = this.#reader.read(bytes, from, to, timeMs);
     if (this.#reader.reading) return;
-    if (this.#reader.complete) this.#complete(exchange, used === length, timeMs);
+    if (this.#reader.complete) this.#complete(exchange, end === to && this.#heldReads === 0, timeMs);
     else this.#failOf(exchange);
   }
 
@@ -148,7 +165,7 @@ export class Connection implements ResponseSink {
       this.#idleSinceMs = timeMs;
       this.#owner.onIdle(this);
     } else this.close();
-    exchange.end(timeMs, this.#owner.endings);
+    exchange.end(timeMs);
   }
 
   /** A server may answer before it has read the request; the rest of that request would precede the next one. */

@@ -108,11 +108,11 @@ export class ResponseReader {
   }
 
   /**
-   * Takes bytes [0, end) of one read.
-   * @returns how many of them belong to the reply: fewer than `end` once it is complete, has failed or was stopped
+   * Takes bytes [from, end) of one read.
+   * @returns where the reply's bytes end: before `end` once it is complete, has failed or was stopped
    */
-  read(bytes: Buffer, end: number, timeMs: number): number {
-    let at = 0;
+  read(bytes: Buffer, from: number, end: number, timeMs: number): number {
+    let at = from;
     while (at < end) {
       switch (this.#state) {
         case State.chunkSize:

@@ -17,13 +17,10 @@ import type {
   TransportOptions,
   TransportStats,
 } from '../transport.ts';
-import { TurnQueue } from '../turn-queue.ts';
 import type { ConnectionOwner } from './connection.ts';
 import { Connection } from './connection.ts';
 import { IdleConnections } from './idle-connections.ts';
-
-/** Large enough that one read empties the socket's buffer, so that a fast stream is never held up by its reader. */
-const readBufferBytes = 4 << 20;
+import { ReadQueue } from './read-queue.ts';
 
 /** The request line and headers as they are written, in latin1 characters. */
 function headText(method: string, target: string, headers: readonly string[]): string {
@@ -44,11 +41,10 @@ type Flight = {
 
 class SocketTransport implements Transport, ConnectionOwner {
   readonly name = 'socket';
-  readonly endings = new TurnQueue();
+  readonly reads = new ReadQueue();
   readonly #options: TransportOptions;
   readonly #routes: RouteTable;
   readonly #dialer: Dialer;
-  readonly #readBuffer = Buffer.allocUnsafeSlow(readBufferBytes);
   readonly #idle = new IdleConnections();
   readonly #flights = new Set<Flight>();
   readonly #slots: OriginSlots;
@@ -71,7 +67,12 @@ class SocketTransport implements Transport, ConnectionOwner {
     if ('problem' in headers) return refuse(request, handler, 'unsendable', headers.problem);
     if (this.#closed) return refuse(request, handler, 'aborted', 'the client is closed');
     const flight: Flight = {
-      exchange: new Exchange(request, handler, () => this.#settled(flight)),
+      exchange: new Exchange(
+        request,
+        handler,
+        () => this.#settled(flight),
+        () => this.reads.drain(),
+      ),
       route,
       head: headText(request.method, route.requestTarget, headers),
       ticket: null,
@@ -121,7 +122,7 @@ class SocketTransport implements Transport, ConnectionOwner {
   #open(flight: Flight): void {
     const { exchange, route } = flight;
     const mayReuse = !this.#options.newConnectionPerRequest;
-    const connection = new Connection(route.originKey, this, mayReuse, this.#readBuffer);
+    const connection = new Connection(route.originKey, this, mayReuse);
     const isPlain = !(route.secure || route.proxy?.secure);
     exchange.connectionReused = false;
     exchange.connectedMs = null;
@@ -149,8 +150,8 @@ class SocketTransport implements Transport, ConnectionOwner {
 }
 
 /**
- * The streaming client of this project: HTTP/1.1 over `node:net` and `node:tls`. Every read is stamped before any of
- * its bytes are looked at, and nothing but the handler's own work is done per event.
+ * The streaming client of this project: HTTP/1.1 over `node:net` and `node:tls`. All reads of a turn of the event loop
+ * are stamped before any of their bytes are looked at, and nothing but the handler's own work is done per event.
  */
 export function socketTransport(options: TransportOptions): Transport {
   return new SocketTransport(options);
