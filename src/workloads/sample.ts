@@ -8,6 +8,21 @@ export type ChatMessage = {
   readonly [field: string]: unknown;
 };
 
+/** What a live conversation hears and sees: streamed in real time over a session instead of sent in a body. */
+export type LiveInput = {
+  /** Mono 16-bit little-endian PCM. */
+  readonly pcm: Uint8Array;
+  readonly sampleRateHz: number;
+  /** JPEG files, one for each second from the start on; `null` = none could be decoded for that second. */
+  readonly frames: readonly (Uint8Array | null)[];
+  /** Length of the recording, s; the sound is padded to whole seconds. */
+  readonly durationS: number;
+  /** A WAV file of the voice to answer with, or `null` to leave it to the server. */
+  readonly refAudio: Uint8Array | null;
+  /** Plain data by which the dataset finds the case again when its result is written. */
+  readonly caseFacts: Readonly<Record<string, unknown>>;
+};
+
 /** One request as a dataset describes it, before any endpoint has seen it. Immutable. */
 export type Sample = {
   /** Text to send; a list for batched pooling and rerank requests. */
@@ -35,6 +50,8 @@ export type Sample = {
   readonly requestId: string | null;
   /** Due time of a trace replay in seconds after the first, or absent. */
   readonly traceTimestampS?: number;
+  /** A live conversation in place of a prompt. */
+  readonly live?: LiveInput;
   /** Length of the audio sent, for RTFx. */
   readonly inputAudioDurationS?: number;
 };
