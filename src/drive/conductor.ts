@@ -231,10 +231,10 @@ export class Conductor {
     else if (message.type === 'records') for (const record of message.records) this.#take(record);
   }
 
-  #take({ phase, record, encodedAudio }: PhaseRecord): void {
+  #take({ phase, ...raw }: PhaseRecord): void {
     if (this.#current?.number !== phase) return;
     this.#current.received += 1;
-    this.#current.plan.onRecord({ record, encodedAudio });
+    this.#current.plan.onRecord(raw);
     this.#endIfComplete();
   }
 

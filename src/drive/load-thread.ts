@@ -20,14 +20,17 @@ function recordSender(send: Send): (phase: number, raw: RawRecord) => void {
   const flush = (): void => {
     const records = waiting;
     waiting = [];
-    send(
-      { type: 'records', records },
-      records.map(({ record }) => record.events.timesMs.buffer as ArrayBuffer),
-    );
+    send({ type: 'records', records }, records.flatMap(ownedBuffers));
   };
   return (phase, raw) => {
     if (waiting.push({ phase, ...raw }) === 1) setImmediate(flush);
   };
+}
+
+/** Memory that goes to the main thread with a record instead of being copied. */
+function ownedBuffers({ record, duplexArtifacts }: PhaseRecord): ArrayBuffer[] {
+  const events = record.events.timesMs.buffer as ArrayBuffer;
+  return duplexArtifacts ? [events, duplexArtifacts.wav.buffer, duplexArtifacts.eventsJson.buffer] : [events];
 }
 
 /** Two rounds: long streams on a few connections, and then the opening of many, as at the start of a run. */

@@ -95,7 +95,7 @@ export class LoadWorker {
     }
     control.releaseSlot();
     this.wake();
-    const { encodedAudio, ...seen } = observation;
+    const { encodedAudio, duplexArtifacts, ...seen } = observation;
     const record: RequestRecord = {
       index: ticket,
       role: phase.role,
@@ -107,10 +107,11 @@ export class LoadWorker {
       plannedPromptTokens: facts.plannedPromptTokens,
       expectedOutputTokens: facts.expectedOutputTokens,
       inputAudioDurationS: facts.inputAudioDurationS,
+      duplex: null,
       ...seen,
       attempts: seen.attempts.map(roundAttempt),
     };
-    onRecord(phase.phase, { record, encodedAudio });
+    onRecord(phase.phase, { record, encodedAudio, ...(duplexArtifacts ? { duplexArtifacts } : {}) });
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Observation } from '../endpoints/endpoint.ts';
+import type { DuplexArtifacts } from '../records/duplex-session.ts';
 import type { RecordRole, RequestRecord } from '../records/request-record.ts';
 import type { TransportOptions } from '../transport/transport.ts';
 import type { PackedRequests } from './request-table.ts';
@@ -45,6 +46,8 @@ export type ToLoadThread =
 export type RawRecord = {
   readonly record: RequestRecord;
   readonly encodedAudio: Observation['encodedAudio'];
+  /** Files of a full-duplex session that succeeded; the receiver owns their memory. */
+  readonly duplexArtifacts?: DuplexArtifacts;
 };
 
 /** A raw record and the phase that it belongs to. */

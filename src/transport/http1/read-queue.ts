@@ -41,18 +41,21 @@ export class ReadQueue {
   #busySinceMs = 0;
   #busyUntilMs = 0;
 
-  constructor() {
+  readonly #nowMs: () => number;
+
+  constructor(clock: () => number = nowMs) {
+    this.#nowMs = clock;
     this.readBuffer = this.#memory.subarray(0, readBytes);
   }
 
   /** Holds the first `length` bytes of the read buffer, or of memory of the caller's own. */
   hold(taker: ReadTaker, bytes: Buffer, length: number): void {
-    const timeMs = nowMs();
+    const timeMs = this.#nowMs();
     const large = length > mostHeldBytes;
     if (large || this.#used + length > this.#memory.length || this.#count === mostReads) this.drain();
     if (large || this.#isAtOnce(timeMs)) {
       taker.takeRead(bytes, 0, length, timeMs);
-      this.#busyUntilMs = nowMs();
+      this.#busyUntilMs = this.#nowMs();
       return;
     }
     if (bytes === this.readBuffer) this.#memory.copyWithin(this.#used, 0, length);
@@ -77,7 +80,7 @@ export class ReadQueue {
   }
 
   readonly #turn = (): void => {
-    this.#handOn(nowMs() + sliceMs);
+    this.#handOn(this.#nowMs() + sliceMs);
     if (this.#count > 0) setImmediate(this.#turn);
   };
 
@@ -88,7 +91,7 @@ export class ReadQueue {
     try {
       do {
         this.#handOnNext();
-        this.#busyUntilMs = nowMs();
+        this.#busyUntilMs = this.#nowMs();
       } while (this.#head < this.#count && this.#busyUntilMs < untilMs);
     } finally {
       this.#handing = false;
