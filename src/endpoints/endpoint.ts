@@ -1,3 +1,4 @@
+import type { DuplexArtifacts, DuplexSessionFacts } from '../records/duplex-session.ts';
 import type { RequestRecord } from '../records/request-record.ts';
 import type { EndpointTraits } from '../records/run-facts.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -52,6 +53,10 @@ export type Observation = Pick<
 > & {
   /** Encoded audio to decode once the request is over, off the load thread; `null` = none. */
   readonly encodedAudio: { readonly format: string; readonly bytes: Uint8Array } | null;
+  /** Absent = the request was no full-duplex session. */
+  readonly duplex?: DuplexSessionFacts;
+  /** Files of a session that succeeded. */
+  readonly duplexArtifacts?: DuplexArtifacts;
 };
 
 /** What decides whether stage metrics are asked for. */

@@ -1,3 +1,4 @@
+import type { DuplexSessionFacts } from './duplex-session.ts';
 import { eventLogOf } from './event-log.ts';
 import type { RequestRecord } from './request-record.ts';
 import type { RunFacts } from './run-facts.ts';
@@ -48,7 +49,69 @@ export function exampleRecord(changes: Partial<RequestRecord>): RequestRecord {
     image: null,
     video: null,
     inputAudioDurationS: null,
+    duplex: null,
     outcome: { ok: true },
+    ...changes,
+  };
+}
+
+/** A session with one spoken response; every field can be replaced. */
+export function exampleSession(changes: Partial<DuplexSessionFacts>): DuplexSessionFacts {
+  const statistic = (value: number) => ({ count: 1, mean: value, p50: value, p99: value });
+  return {
+    sessionId: 'omniinteract:1q1a:bench-0:1000000',
+    serverSessionId: 'duplex-1',
+    caseFacts: { subset: '1q1a', video_rel: 'videos/0001.mp4' },
+    latencyS: 8.5,
+    streamStartMs: 1100,
+    inputAudioChunks: 10,
+    inputVideoFrames: 2,
+    pacingMeanLagMs: 0.25,
+    pacingMaxLagMs: 1.5,
+    responseCount: 1,
+    audioBytes: 48_000,
+    audioClippedBytes: 0,
+    transcript: 'hello',
+    transcriptChunks: [{ responseId: 'r1', text: 'hello', timestampS: [1.25, 2.25] }],
+    ineligibleReasons: [],
+    warnings: [],
+    outputTokens: 3,
+    requestRows: [
+      {
+        requestIndex: 0,
+        responseId: 'r1',
+        timings: {
+          source: 'client_monotonic_receive',
+          origins: { ttft: 'a', ttfp: 'b', rtf: 'c', tpot: 'd' },
+          ttftMs: 120,
+          ttfpMs: 150,
+          audioGenerationMs: 600,
+          audioDurationMs: 1000,
+          rtf: 0.6,
+          clientTtftMs: 120,
+          clientTtfpMs: 150,
+        },
+        stageZero: { outputTokenCount: 3, ttftMs: 110, tpotMs: 15, itlsMs: [14, 16] },
+        stages: { '0': { num_tokens_out: 3, vllm_tpot_ms: 15 } },
+      },
+    ],
+    metrics: {
+      audioTurnCount: 1,
+      ttftMs: statistic(120),
+      ttfpMs: statistic(150),
+      rtf: statistic(0.6),
+      tpotMs: statistic(15),
+      clientTtftMs: statistic(120),
+      clientTtfpMs: statistic(150),
+      stream: {
+        ttftMs: 1270,
+        ttfpMs: 1300,
+        rtf: 1.75,
+        audioGenerationMs: 1750,
+        audioDurationMs: 1000,
+        origins: { ttft: 'a', ttfp: 'b', rtf: 'c' },
+      },
+    },
     ...changes,
   };
 }

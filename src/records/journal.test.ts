@@ -5,7 +5,7 @@ import { fc, test } from '@fast-check/vitest';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InputFileError } from '../foundation/errors.ts';
 import { type EventKind, eventKinds, eventLogOf } from './event-log.ts';
-import { exampleFacts, exampleRecord } from './examples.suite.ts';
+import { exampleFacts, exampleRecord, exampleSession } from './examples.suite.ts';
 import { openJournal, readRun } from './journal.ts';
 import { journalMs } from './journal-ms.ts';
 import { decodeRecord, encodeRecord } from './record-json.ts';
@@ -54,6 +54,17 @@ describe('one record', () => {
       ],
     };
     expect(decodeRecord(encodeRecord(record), 'x')).toEqual(record);
+  });
+
+  it('holds a full-duplex session', () => {
+    const record = exampleRecord({ duplex: exampleSession({}) });
+    expect(decodeRecord(encodeRecord(record), 'x')).toEqual(record);
+  });
+
+  it('of a version that knew no sessions has none', () => {
+    const line = encodeRecord(exampleRecord({}));
+    expect(line).not.toContain('duplex');
+    expect(decodeRecord(line, 'x').duplex).toBeNull();
   });
 
   it('holds a failure with its proof', () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { InputFileError } from '../foundation/errors.ts';
+import { duplexSessionSchema } from './duplex-session-schema.ts';
 import type { EventLog } from './event-log.ts';
 import type { RequestRecord } from './request-record.ts';
 
@@ -106,6 +107,8 @@ const recordSchema = z.strictObject({
     })
     .nullable(),
   inputAudioDurationS: z.number().nullable(),
+  // Absent in records of other endpoints, and in those of versions that knew no sessions.
+  duplex: duplexSessionSchema.nullable().default(null),
   outcome: outcomeSchema,
 });
 
@@ -120,10 +123,14 @@ function encodeColumn(column: ArrayLike<number>): JsonColumn {
 
 /** One line of `records.jsonl`, without the newline. */
 export function encodeRecord(record: RequestRecord): string {
-  const { events, ...rest } = record;
+  const { events, duplex, ...rest } = record;
   const columns: Record<string, JsonColumn> = {};
   for (const name of columnNames) columns[name] = encodeColumn(events[name]);
-  return JSON.stringify({ ...rest, events: { n: events.timesMs.length, ...columns } });
+  return JSON.stringify({
+    ...rest,
+    ...(duplex === null ? {} : { duplex }),
+    events: { n: events.timesMs.length, ...columns },
+  });
 }
 
 /** All columns in one buffer, as the builder makes them: runs of a million requests have as many buffers. */

@@ -1,3 +1,4 @@
+import type { DuplexSessionFacts } from './duplex-session.ts';
 import type { EventLog } from './event-log.ts';
 
 /** `measured` records alone enter metrics; the others are kept so that nothing that was sent is hidden. */
@@ -161,5 +162,7 @@ export type RequestRecord = {
   readonly image: ImageFacts | null;
   readonly video: VideoFacts | null;
   readonly inputAudioDurationS: number | null;
+  /** A full-duplex session; `null` = the request was none. */
+  readonly duplex: DuplexSessionFacts | null;
   readonly outcome: Outcome;
 };

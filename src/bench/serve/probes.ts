@@ -49,9 +49,9 @@ export async function startProbes(
       dueMs,
       maxConcurrency: null,
       timeoutMs: options.requestTimeoutS * 1000,
-      onRecord: ({ record, encodedAudio }) =>
+      onRecord: (raw) =>
         pending.push(
-          complete({ record: { ...record, index: before + record.index }, encodedAudio }, records),
+          complete({ ...raw, record: { ...raw.record, index: before + raw.record.index } }, records),
         ),
     });
   };
