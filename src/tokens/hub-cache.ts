@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { createWriteStream, existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { copyFile, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import type { HubRepository } from './hub-repository.ts';
+import { PartialBlob } from './partial-blob.ts';
 
 const commitPattern = /^[0-9a-f]{5,64}$/i;
 const etagPattern = /^[\w-][\w.-]{0,127}$/;
@@ -19,24 +19,25 @@ export function isEtag(value: string): boolean {
 }
 
 /**
- * One model's files on disk, in the layout of the hub's own Python client, so that either finds what the other
- * has downloaded: `refs/main` holds a commit, `snapshots/<commit>/<file>` links into `blobs/<etag>`, and
+ * One repository's files on disk, in the layout of the hub's own Python client, so that either finds what the other
+ * has downloaded: `refs/<revision>` holds a commit, `snapshots/<commit>/<file>` links into `blobs/<etag>`, and
  * `.no_exist/<commit>/<file>` marks what a commit is known not to have.
  */
 export type HubCache = {
-  /** The commit that `main` was at when it was last asked for, or `null`. */
-  mainCommit(): string | null;
+  /** The commit that a branch, tag or ref was at when it was last asked for, or `null`. */
+  commitOf(revision: string): string | null;
   /** The path of a cached file; `absent` where the commit is known not to have it, `null` where nobody asked. */
   find(commit: string, name: string): string | 'absent' | null;
-  /** Writes a file so that no reader ever sees a part of it; returns its path in the snapshot. */
-  store(file: {
-    readonly commit: string;
-    readonly etag: string;
-    readonly name: string;
-    readonly body: Readable;
-  }): Promise<string>;
+  /** The names of all files of a commit that are here. */
+  names(commit: string): readonly string[];
+  /** Begins or goes on with the download of a blob; what an earlier one has left is taken up. */
+  partial(etag: string): Promise<PartialBlob>;
+  /** Makes a blob that is complete, or was here already, appear under its name; returns its path in the snapshot. */
+  publish(file: { readonly commit: string; readonly etag: string; readonly name: string }): Promise<string>;
+  /** Whether the blob is here, whatever its name in a commit. */
+  has(etag: string): boolean;
   markAbsent(commit: string, name: string): Promise<void>;
-  setMainCommit(commit: string): Promise<void>;
+  setCommit(revision: string, commit: string): Promise<void>;
 };
 
 function temporaryName(path: string): string {
@@ -66,15 +67,27 @@ async function link(blob: string, pointer: string): Promise<void> {
   });
 }
 
-/** @param id `org/name` or `name`, already checked */
-export function hubCache(cacheFolder: string, id: string): HubCache {
-  const folder = join(cacheFolder, `models--${id.replaceAll('/', '--')}`);
+function namesUnder(folder: string): string[] {
+  try {
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => !entry.isDirectory())
+      .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+      .sort();
+  } catch {
+    return [];
+  }
+}
+
+/** @param repository its id is `org/name` or `name`, already checked */
+export function hubCache(cacheFolder: string, repository: HubRepository): HubCache {
+  const folder = join(cacheFolder, `${repository.kind}s--${repository.id.replaceAll('/', '--')}`);
   const pointerTo = (commit: string, name: string): string => join(folder, 'snapshots', commit, name);
   const absenceOf = (commit: string, name: string): string => join(folder, '.no_exist', commit, name);
+  const blobOf = (etag: string): string => join(folder, 'blobs', etag);
   return {
-    mainCommit: () => {
+    commitOf: (revision) => {
       try {
-        const commit = readFileSync(join(folder, 'refs', 'main'), 'utf8').trim();
+        const commit = readFileSync(join(folder, 'refs', revision), 'utf8').trim();
         return isCommit(commit) ? commit : null;
       } catch {
         return null;
@@ -85,15 +98,16 @@ export function hubCache(cacheFolder: string, id: string): HubCache {
       if (existsSync(pointer)) return pointer;
       return existsSync(absenceOf(commit, name)) ? 'absent' : null;
     },
-    store: async ({ commit, etag, name, body }) => {
-      const blob = join(folder, 'blobs', etag);
-      await appear(blob, (temporary) => pipeline(body, createWriteStream(temporary)));
+    names: (commit) => namesUnder(join(folder, 'snapshots', commit)),
+    partial: (etag) => PartialBlob.open(blobOf(etag)),
+    has: (etag) => existsSync(blobOf(etag)),
+    publish: async ({ commit, etag, name }) => {
       const pointer = pointerTo(commit, name);
-      await link(blob, pointer);
+      await link(blobOf(etag), pointer);
       return pointer;
     },
     markAbsent: (commit, name) => appear(absenceOf(commit, name), (temporary) => writeFile(temporary, '')),
-    setMainCommit: (commit) =>
-      appear(join(folder, 'refs', 'main'), (temporary) => writeFile(temporary, commit)),
+    setCommit: (revision, commit) =>
+      appear(join(folder, 'refs', revision), (temporary) => writeFile(temporary, commit)),
   };
 }

@@ -1,7 +1,9 @@
 import { messageOf } from '../foundation/errors.ts';
 import { type HubCache, hubCache } from './hub-cache.ts';
 import { type HubClient, HubError, hubClient } from './hub-client.ts';
+import { downloadFile } from './hub-download.ts';
 import { type Environment, hubEnvironment } from './hub-environment.ts';
+import { isHubId } from './hub-repository.ts';
 import type { TokenizerSource } from './tokenizer.ts';
 import {
   collectTokenizerFiles,
@@ -11,22 +13,6 @@ import {
   tokenizerFilesWanted,
 } from './tokenizer-files.ts';
 
-const segment = /^[\w](?:[\w.-]{0,94}[\w])?$/;
-
-/**
- * Whether a text can be a model's id on the hub: `name` or `org/name` of letters, digits, `_`, `-` and `.`, as
- * the hub itself allows; never a path that leaves its folder.
- */
-export function isHubId(text: string): boolean {
-  const segments = text.split('/');
-  return (
-    segments.length <= 2 &&
-    text.length <= 96 &&
-    segments.every((part) => segment.test(part)) &&
-    !/--|\.\.|\.git$/.test(text)
-  );
-}
-
 function cachedFiles(cache: HubCache, commit: string): TokenizerFiles {
   return collectTokenizerFiles((name) => {
     const found = cache.find(commit, name);
@@ -34,27 +20,18 @@ function cachedFiles(cache: HubCache, commit: string): TokenizerFiles {
   });
 }
 
-/** Fetches one file into the cache; returns the commit it belongs to, where the hub said so. */
-async function download(
-  client: HubClient,
-  cache: HubCache,
-  file: { readonly id: string; readonly revision: string; readonly name: string },
-): Promise<string | null> {
-  const answer = await client.fetch(file.id, file.revision, file.name);
-  if (answer.kind === 'found') await cache.store({ ...answer, name: file.name });
-  else if (answer.commit !== null) await cache.markAbsent(answer.commit, file.name);
-  return answer.commit;
-}
-
 /** Fetches what `main` has of the tokenizer's files; all of them from the commit that the first answer names. */
 async function downloadAll(client: HubClient, cache: HubCache, id: string): Promise<TokenizerFiles> {
+  const repository = { kind: 'model', id } as const;
+  const download = (revision: string, name: string) =>
+    downloadFile({ client, cache }, { repository, revision, name }, { retries: 0, retryDelayMs: 0 });
   const [first, ...others] = tokenizerFileNames.map(([, name]) => name);
-  const commit = await download(client, cache, { id, revision: 'main', name: first ?? '' });
+  const { commit } = await download('main', first ?? '');
   if (commit === null) return {};
   const fast = cache.find(commit, first ?? '') !== 'absent';
   const wanted = others.filter((name) => !(fast && (name === 'vocab.json' || name === 'merges.txt')));
-  await Promise.all(wanted.map((name) => download(client, cache, { id, revision: commit, name })));
-  await cache.setMainCommit(commit);
+  await Promise.all(wanted.map((name) => download(commit, name)));
+  await cache.setCommit('main', commit);
   return cachedFiles(cache, commit);
 }
 
@@ -70,8 +47,8 @@ export async function hubTokenizer(
 ): Promise<TokenizerSource> {
   if (!isHubId(id)) throw new HubError(`"${id}" is neither a path nor a model id of the form org/name`);
   const hub = hubEnvironment(options.env);
-  const cache = hubCache(hub.cacheFolder, id);
-  const commit = cache.mainCommit();
+  const cache = hubCache(hub.cacheFolder, { kind: 'model', id });
+  const commit = cache.commitOf('main');
   const cached = commit === null ? {} : cachedFiles(cache, commit);
   if (isTokenizer(cached)) return { id, files: cached };
   if (hub.offline)
