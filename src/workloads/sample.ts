@@ -19,6 +19,10 @@ export type LiveInput = {
   readonly durationS: number;
   /** A WAV file of the voice to answer with, or `null` to leave it to the server. */
   readonly refAudio: Uint8Array | null;
+  /** Most time the session may take beside the recording itself, s; absent = 900. */
+  readonly timeoutS?: number;
+  /** Fails a session that answers nothing aloud; absent = listening is a success. */
+  readonly requireResponse?: boolean;
   /** Plain data by which the dataset finds the case again when its result is written. */
   readonly caseFacts: Readonly<Record<string, unknown>>;
 };
