@@ -1,4 +1,5 @@
 import type { FinishReason, StageSampling } from '../../protocol/sampling.ts';
+import type { Edge, TransferMetadata } from '../pipeline/transfer-metadata.ts';
 import type { PcmAudio } from './pcm-audio.ts';
 import type { StageArtifact } from './stage-artifact.ts';
 import type { RequestSource, StageTask } from './stage-task.ts';
@@ -111,6 +112,11 @@ export type StageListener = {
 export type StageSequence = {
   /** Hands over upstream output; chunks arrive in order. */
   feed(chunk: StageChunk): void;
+  /**
+   * In another process: has that fetch the payload itself, instead of {@link feed}. Absent = the engine is here.
+   * @param fromReplica replica of the producer, for the account of transfers
+   */
+  fetch?(edge: Edge, metadata: TransferMetadata, fromReplica: number | null): void;
   /** Frees everything it holds; the listener hears no more. Harmless after the end. */
   abort(): void;
 };

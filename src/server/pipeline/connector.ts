@@ -1,40 +1,44 @@
 import type { StageChunk } from '../engine/stage-engine.ts';
+import type { Edge, TransferMetadata } from './transfer-metadata.ts';
 
-/** From which stage to which. */
-export type Edge = { readonly from: number; readonly to: number };
+/** What a consumer gets. */
+export type Delivery =
+  | {
+      readonly kind: 'payload';
+      readonly chunk: StageChunk;
+      /** Time that fetching and checking it took, and that it lay in between, ms. */
+      readonly rxMs: number;
+      readonly inFlightMs: number;
+    }
+  /** It was dropped before it was fetched: its request was aborted. */
+  | { readonly kind: 'gone' }
+  /** It could not be fetched, or is not what was put. */
+  | { readonly kind: 'failed'; readonly message: string };
 
-/** What the control plane tells the consumer of a payload, so that it can fetch it. */
-export type TransferMetadata = {
-  readonly requestId: string;
-  readonly key: string;
-  readonly sizeBytes: number;
-  /** When the payload was ready to be fetched, ms on the process's clock. */
-  readonly putMs: number;
-};
-
-/** What went over an edge so far. */
-export type TransferStats = {
-  readonly edge: Edge;
-  readonly transfers: number;
-  readonly bytes: number;
-  /** Time spent in putting, fetching, and lying in between, ms. */
-  readonly txMs: number;
-  readonly rxMs: number;
-  readonly inFlightMs: number;
+/** How a connector is. */
+export type ConnectorHealth = {
+  readonly status: 'up' | 'down';
+  /** Payloads put and not fetched, and what they take up, bytes; 0 where they are handed over by reference. */
+  readonly payloads: number;
+  readonly heldBytes: number;
 };
 
 /**
  * Moves payloads between stages. It is transport only: what a chunk is and when it is sent is the adapter's affair.
- * A connector between processes delivers later; one within a process at once.
+ * The process of the producer puts, that of the consumer gets, each with a connector of its own; within a process
+ * both are one. Payloads of an edge are delivered in the order in which they are asked for.
  */
 export type Connector = {
   readonly name: string;
-  put(edge: Edge, requestId: string, key: string, payload: StageChunk, sizeBytes: number): TransferMetadata;
-  /** Fetches a payload once; `null` where it is gone (its request was aborted). */
-  get(edge: Edge, metadata: TransferMetadata, deliver: (payload: StageChunk | null) => void): void;
+  /** @throws Error where there is no room, or no connection */
+  put(edge: Edge, requestId: string, key: string, chunk: StageChunk, sizeBytes: number): TransferMetadata;
+  /** Fetches a payload once; a connector within a process delivers before it returns, others later. */
+  get(edge: Edge, metadata: TransferMetadata, deliver: (delivery: Delivery) => void): void;
   /** Drops what was put for a request and not fetched. */
   cleanup(requestId: string): void;
-  /** Payloads put and not fetched. */
+  /** Payloads put here and not fetched. */
   inFlight(): number;
-  stats(): TransferStats[];
+  health(): ConnectorHealth;
+  /** Frees what it holds; harmless when repeated. */
+  close(): void;
 };

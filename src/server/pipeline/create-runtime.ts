@@ -1,3 +1,4 @@
+import { inProcessConnector } from '../connector/in-process-connector.ts';
 import type { EngineContext } from '../engine/engine-factory.ts';
 import { createEngine } from '../engine/engine-registry.ts';
 import {
@@ -8,22 +9,28 @@ import {
 } from '../engine/sim-laws.ts';
 import type { StageEngine } from '../engine/stage-engine.ts';
 import type { Connector } from './connector.ts';
-import { inProcessConnector } from './in-process-connector.ts';
 import { Orchestrator } from './orchestrator.ts';
 import type { PipelineDefinition, StageDefinition } from './pipeline-definition.ts';
 import type { PipelineRuntime } from './pipeline-runtime.ts';
 import { StagePool } from './stage-pool.ts';
 import { StreamWindow } from './stream-window.ts';
+import { type Transfer, TransferLedger } from './transfer-ledger.ts';
+import type { Edge } from './transfer-metadata.ts';
 
 type RuntimeOptions = {
   readonly pipeline: PipelineDefinition;
   readonly engines: EngineContext;
   readonly timeScale: number;
-  /** Default: hand-over within the process. */
-  readonly connector?: Connector;
+  /** What carries payloads over these edges; default: hand-over within the process. */
+  readonly connect?: (edges: readonly Edge[]) => Connector;
+  /** Stages of which this process has no replicas: they are added as they join. Default: it has all. */
+  readonly remoteStageIds?: readonly number[];
+  /** Told of every payload that reached its stage. */
+  readonly onTransfer?: (transfer: Transfer) => void;
 };
 
-function scaledStage(stage: StageDefinition, timeScale: number): StageDefinition {
+/** A stage whose laws are as they shall pass on the scheduler's clock. */
+export function scaledStage(stage: StageDefinition, timeScale: number): StageDefinition {
   switch (stage.executionType) {
     case 'LLM_AR':
       return { ...stage, laws: scaleAutoregressiveLaws(stage.laws, timeScale) };
@@ -41,21 +48,27 @@ function scaledStage(stage: StageDefinition, timeScale: number): StageDefinition
  * @throws UsageError for a stage whose engine there is not
  */
 function createRuntime(options: RuntimeOptions): PipelineRuntime {
-  const { pipeline, engines, timeScale } = options;
+  const { pipeline, engines, timeScale, remoteStageIds = [] } = options;
   const stages = pipeline.stages.map((stage) => scaledStage(stage, timeScale));
   const createReplica = (stage: StageDefinition): StageEngine => createEngine(stage, engines);
   const pools = stages.map(
     (stage) =>
       new StagePool(
         stage,
-        Array.from({ length: stage.numReplicas }, () => createReplica(stage)),
+        Array.from({ length: remoteStageIds.includes(stage.stageId) ? 0 : stage.numReplicas }, () =>
+          createReplica(stage),
+        ),
       ),
+  );
+  const edges = stages.flatMap(({ stageId, inputSources }) =>
+    inputSources.map((from) => ({ from, to: stageId })),
   );
   return {
     pools,
     createReplica,
-    edges: stages.flatMap(({ stageId, inputSources }) => inputSources.map((from) => ({ from, to: stageId }))),
-    connector: options.connector ?? inProcessConnector(),
+    edges,
+    connector: options.connect?.(edges) ?? inProcessConnector(),
+    ledger: new TransferLedger(options.onTransfer ?? null),
     scheduler: engines.scheduler,
     asyncChunk: pipeline.asyncChunk,
     window: pipeline.activeStreamWindow > 0 ? new StreamWindow(pipeline.activeStreamWindow) : null,
@@ -71,14 +84,16 @@ export type OrchestratorOptions = Omit<EngineContext, 'pipelineLoad'> & Omit<Run
  * @throws UsageError for a stage whose engine there is not
  */
 export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
-  const { pipeline, timeScale, connector, ...context } = options;
+  const { pipeline, timeScale, connect, remoteStageIds = [], onTransfer, ...context } = options;
   let load = (): number => 0;
   const engines: EngineContext = { ...context, pipelineLoad: () => load() };
   const runtime = createRuntime({
     pipeline,
     timeScale,
     engines,
-    ...(connector === undefined ? {} : { connector }),
+    remoteStageIds,
+    ...(connect === undefined ? {} : { connect }),
+    ...(onTransfer === undefined ? {} : { onTransfer }),
   });
   const orchestrator = new Orchestrator(runtime);
   load = () => orchestrator.requestCount;

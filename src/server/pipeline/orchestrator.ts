@@ -1,8 +1,9 @@
 import type { StageEngine } from '../engine/stage-engine.ts';
-import type { TransferStats } from './connector.ts';
+import type { ConnectorHealth } from './connector.ts';
 import { PipelineRun } from './pipeline-run.ts';
 import type { PipelineRequest, PipelineRuntime, ReplySink } from './pipeline-runtime.ts';
 import type { StagePool, StagePoolStats } from './stage-pool.ts';
+import type { TransferStats } from './transfer-ledger.ts';
 
 export type OrchestratorStats = {
   /** Requests under way. */
@@ -11,6 +12,7 @@ export type OrchestratorStats = {
   readonly transfers: readonly TransferStats[];
   /** Payloads between stages at this moment. */
   readonly payloadsInFlight: number;
+  readonly connector: ConnectorHealth & { readonly name: string };
 };
 
 /** Owns the progress of all requests through the stages. */
@@ -83,12 +85,13 @@ export class Orchestrator {
   }
 
   stats(): OrchestratorStats {
-    const { pools, connector } = this.#runtime;
+    const { pools, connector, ledger } = this.#runtime;
     return {
       requests: this.#runs.size,
       stages: pools.flatMap((pool) => pool.stats()),
-      transfers: connector.stats(),
+      transfers: ledger.stats(),
       payloadsInFlight: connector.inFlight(),
+      connector: { name: connector.name, ...connector.health() },
     };
   }
 
@@ -97,6 +100,7 @@ export class Orchestrator {
     const failure = { message: 'The server is shutting down.', status: 503 };
     for (const run of [...this.#runs.values()]) run.fail(failure);
     for (const pool of this.#runtime.pools) pool.close();
+    this.#runtime.connector.close();
   }
 
   #pool(stageId: number): StagePool | undefined {

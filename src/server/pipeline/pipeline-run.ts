@@ -1,20 +1,15 @@
 import { nowMs } from '../../foundation/clock.ts';
 import { messageOf } from '../../foundation/errors.ts';
 import type { StageMetrics } from '../../protocol/stage-metrics.ts';
-import type {
-  StageChunk,
-  StageFailure,
-  StageListener,
-  StageOutput,
-  StageParams,
-} from '../engine/stage-engine.ts';
+import type { StageFailure, StageListener, StageOutput, StageParams } from '../engine/stage-engine.ts';
 import { chatTask } from '../engine/stage-task.ts';
 import type { ScheduledTask } from '../engine/task-heap.ts';
 import { CfgCompanions } from './cfg-companions.ts';
-import type { Edge } from './connector.ts';
+
 import type { PipelineRequest, PipelineRuntime, ReplySink } from './pipeline-runtime.ts';
 import { type HandOff, isFailure, planStages, receivesChunks, type StageProgress } from './stage-progress.ts';
 import { rounded } from './stage-recorder.ts';
+import type { Edge, TransferMetadata } from './transfer-metadata.ts';
 
 export type { PipelineRequest, PipelineRuntime, ReplySink } from './pipeline-runtime.ts';
 
@@ -230,12 +225,11 @@ export class PipelineRun {
     const chunk = adapter.push(output);
     if (chunk === null) return;
     const startMs = nowMs();
-    const { connector } = this.#runtime;
+    const { connector, ledger } = this.#runtime;
     const { id } = this.#request;
     const metadata = connector.put(edge, id, `${edge.from}_${chunkId}`, chunk, chunk.units * bytesPerUnit);
-    const fetch = (): void => {
-      connector.get(edge, metadata, (received) => this.#deliver(edge, received));
-    };
+    ledger.sent(edge, metadata);
+    const fetch = (): void => this.#fetch(edge, metadata, chunk.kv !== null);
     // Guidance needs all its prompts: an image is never begun with some of them.
     if (consumer.executionType === 'DIFFUSION' && this.#companions !== null) this.#companions.whenDone(fetch);
     else fetch();
@@ -245,32 +239,46 @@ export class PipelineRun {
     if (!receivesChunks(consumer, this.#runtime.asyncChunk)) progress.recorder.postprocessed(spentMs);
   }
 
-  #deliver(edge: Edge, chunk: StageChunk | null): void {
+  /** Has the payload brought to its stage, as soon as the window has a place for the request. */
+  #fetch(edge: Edge, metadata: TransferMetadata, hasKv: boolean): void {
     const next = this.#stages[edge.to];
-    if (this.#ended || chunk === null || next === undefined) return;
-    if (this.#held.length > 0 || this.#runtime.window?.enter(this, () => this.#releaseHeld()) === false) {
-      this.#held.push(() => this.#feed(next, chunk));
+    if (this.#ended || next === undefined) return;
+    const bring = (): void => this.#bring(next, edge, metadata, hasKv);
+    if (this.#held.length > 0 || this.#runtime.window?.enter(this, () => this.#releaseHeld()) === false)
+      this.#held.push(bring);
+    else bring();
+  }
+
+  #bring(next: StageProgress, edge: Edge, metadata: TransferMetadata, hasKv: boolean): void {
+    if (this.#ended) return;
+    const { stage } = next;
+    if (stage.executionType === 'LLM_AR' && stage.role === 'decode' && !hasKv) {
+      const message = `Stage ${stage.stageId} (${stage.name}) was given no KV cache by the stage before it.`;
+      this.fail({ message, status: 500 });
       return;
     }
-    this.#feed(next, chunk);
+    const from = (): number | null => this.#stages[edge.from]?.binding?.replicaId ?? null;
+    if (next.pool.isRemote) {
+      this.#submit(next);
+      next.binding?.sequence.fetch?.(edge, metadata, from());
+      return;
+    }
+    this.#runtime.connector.get(edge, metadata, (delivery) => {
+      if (this.#ended || delivery.kind === 'gone') return;
+      if (delivery.kind === 'failed') {
+        this.fail({ message: `Stage ${stage.stageId} (${stage.name}): ${delivery.message}`, status: 500 });
+        return;
+      }
+      this.#submit(next);
+      this.#runtime.ledger.received(edge, metadata, delivery, [from(), next.binding?.replicaId ?? null]);
+      next.binding?.sequence.feed(delivery.chunk);
+    });
   }
 
   #releaseHeld(): void {
     const held = this.#held;
     this.#held = [];
-    for (const feed of held) feed();
-  }
-
-  #feed(next: StageProgress, chunk: StageChunk): void {
-    if (this.#ended) return;
-    const { stage } = next;
-    if (stage.executionType === 'LLM_AR' && stage.role === 'decode' && chunk.kv === null) {
-      const message = `Stage ${stage.stageId} (${stage.name}) was given no KV cache by the stage before it.`;
-      this.fail({ message, status: 500 });
-      return;
-    }
-    this.#submit(next);
-    next.binding?.sequence.feed(chunk);
+    for (const bring of held) bring();
   }
 
   #end(): void {

@@ -7,10 +7,12 @@ import type {
   StageProgress as StageProgressReport,
 } from '../engine/stage-engine.ts';
 import type { RequestSource, StageTask } from '../engine/stage-task.ts';
-import type { Connector, Edge } from './connector.ts';
+import type { Connector } from './connector.ts';
 import type { StageDefinition } from './pipeline-definition.ts';
 import type { StagePool } from './stage-pool.ts';
 import type { StreamWindow } from './stream-window.ts';
+import type { TransferLedger } from './transfer-ledger.ts';
+import type { Edge } from './transfer-metadata.ts';
 
 /** A request as the API hands it to the pipeline. */
 export type PipelineRequest = {
@@ -54,6 +56,7 @@ export type PipelineRuntime = {
   /** Makes one more replica of a stage. */
   readonly createReplica: (stage: StageDefinition) => StageEngine;
   readonly connector: Connector;
+  readonly ledger: TransferLedger;
   readonly scheduler: Scheduler;
   /** Feed downstream stages chunk by chunk; otherwise each starts when the one before it has finished. */
   readonly asyncChunk: boolean;

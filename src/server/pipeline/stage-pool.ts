@@ -34,12 +34,16 @@ const nothing: EngineStats = { running: 0, waiting: 0, waitingForChunk: 0 };
  */
 export class StagePool {
   readonly stage: StageDefinition;
+  /** Its replicas are in other processes, which fetch their input themselves. */
+  readonly isRemote: boolean;
   readonly #slots: Slot[] = [];
   #nextReplica = 0;
   #arrivals = 0;
 
+  /** @param replicas none where they join from other processes */
   constructor(stage: StageDefinition, replicas: readonly StageEngine[]) {
     this.stage = stage;
+    this.isRemote = replicas.length === 0;
     for (const engine of replicas) this.addReplica(engine);
   }
 

@@ -1,10 +1,10 @@
 import type { StageFailure } from '../engine/stage-engine.ts';
 import { ChunkAdapter, type ChunkRule } from './chunk-adapter.ts';
-import type { Edge } from './connector.ts';
 import type { StageDefinition } from './pipeline-definition.ts';
 import type { PipelineRequest, PipelineRuntime } from './pipeline-runtime.ts';
 import type { StageBinding, StagePool } from './stage-pool.ts';
 import { StageRecorder } from './stage-recorder.ts';
+import type { Edge } from './transfer-metadata.ts';
 
 /** A hand-off from one stage of a request to another, and the time spent on it. */
 export type HandOff = {
