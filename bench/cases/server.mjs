@@ -44,7 +44,7 @@ async function read(url, streams) {
 
 /** CPU seconds that a server spends on so many streams, once it is warm. */
 async function cost(server, streams) {
-  await read(server.url, Math.min(streams, 32));
+  await read(server.url, Math.min(streams, 128));
   const beforeS = server.cpuS();
   await read(server.url, streams);
   const afterS = server.cpuS();

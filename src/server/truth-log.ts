@@ -34,8 +34,11 @@ export type TruthCounts = {
 
 /** The lines of one request. */
 export type TruthEntry = {
-  /** Stamps and notes an event; to be called just before its bytes are written. */
-  note(event: TruthEvent, counts?: TruthCounts): void;
+  /**
+   * Stamps and notes an event; to be called just before its bytes are written.
+   * @param bytes as `counts.bytes`, apart from the counts so that a frequent event needs no object of its own
+   */
+  note(event: TruthEvent, counts?: TruthCounts, bytes?: number): void;
 };
 
 /**
@@ -89,12 +92,14 @@ export function fileTruthLog(path: string): TruthLog {
     entry(id) {
       const middle = `,"id":${JSON.stringify(id)},"event":"`;
       return {
-        note(event, counts) {
+        note(event, counts, bytes = counts?.bytes) {
           const timeMs = Math.round(((counts?.atMs ?? nowMs()) + offsetMs) * 1000) / 1000;
           let line = `{"t":${timeMs}${middle}${event}"`;
           if (counts !== undefined) {
             if (counts.tokens !== undefined) line += `,"tokens":${counts.tokens}`;
-            if (counts.bytes !== undefined) line += `,"bytes":${counts.bytes}`;
+          }
+          if (bytes !== undefined) line += `,"bytes":${bytes}`;
+          if (counts !== undefined) {
             if (counts.samples !== undefined) line += `,"samples":${counts.samples}`;
             if (counts.images !== undefined) line += `,"images":${counts.images}`;
             if (counts.frames !== undefined) line += `,"frames":${counts.frames}`;

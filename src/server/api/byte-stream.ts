@@ -25,7 +25,7 @@ export class ByteStream {
     const write = (): void => {
       const { response, truth } = this.#life.accepted;
       if (response.destroyed || response.writableEnded || bytes.length === 0) return;
-      truth.note('audio', { ...counts, bytes: bytes.length });
+      truth.note('audio', counts, bytes.length);
       response.write(bytes);
     };
     if (this.#gate === null) write();

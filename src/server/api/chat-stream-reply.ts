@@ -76,6 +76,11 @@ export class ChatStreamReply {
   }
 }
 
+/** The same ASCII text in one piece: V8 keeps joined texts as trees, and walks them again at every use. */
+function flat(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1');
+}
+
 /** Streams one choice. */
 class ChoiceStream implements ReplySink {
   readonly #reply: ChatStreamReply;
@@ -83,6 +88,8 @@ class ChoiceStream implements ReplySink {
   /** As that of the reply, with the choice begun. */
   readonly #head: string;
   readonly #audioUsage: string;
+  /** What stands around the text of a chunk that brings nothing else. */
+  readonly #plainText: { readonly head: string; readonly tail: string };
   readonly #drawing = chatImageFiles();
   #roleSent = false;
   #finishSent = false;
@@ -94,6 +101,11 @@ class ChoiceStream implements ReplySink {
     this.#run = run;
     this.#head = `${reply.head}{"index":${index},`;
     this.#audioUsage = `"usage":${reply.usage(0)},`;
+    const metrics = reply.plan.returnStageMetrics ? ',"metrics":{}' : '';
+    this.#plainText = {
+      head: flat(`data: ${this.#head}"delta":{"content":"`),
+      tail: flat(`"},"logprobs":null,"finish_reason":null}],"modality":"text"${metrics}}\n\n`),
+    };
   }
 
   onOutput(stage: StageDefinition, output: StageOutput, requestFinished: boolean): void {
@@ -128,6 +140,11 @@ class ChoiceStream implements ReplySink {
   #sendText(stage: StageDefinition, output: StageOutput, requestFinished: boolean, run: PipelineRun): void {
     const { plan, stream } = this.#reply;
     if (!this.#roleSent) this.#sendRole();
+    if (output.finishReason === null && !plan.continuousUsage) {
+      const { head, tail } = this.#plainText;
+      stream.sendFramed('text', head, asciiJsonText(output.text ?? ''), tail, { tokens: output.units });
+      return;
+    }
     const usage = plan.continuousUsage ? `"usage":${this.#reply.usage(run.completionTokens())},` : '';
     const end = output.finishReason === null ? '' : `,"stop_reason":${asciiJson(output.stopReason)}`;
     const payload =

@@ -58,6 +58,26 @@ export class EventStream {
   }
 
   /**
+   * As {@link send}, of an event in three parts. Where only the middle is new, V8 has less to join: a stream of tokens
+   * spends more on that than on anything but the write itself.
+   * @param head begins with `data: `
+   * @param tail ends with the blank line
+   */
+  sendFramed(event: TruthEvent, head: string, text: string, tail: string, counts: EventCounts): void {
+    const { response, truth } = this.#life.accepted;
+    const { socket } = response;
+    if (this.#gate !== null || socket === null || !response.chunkedEncoding) {
+      this.send(event, `${head}${text}${tail}`.slice('data: '.length, -2), counts);
+      return;
+    }
+    if (response.destroyed || response.writableEnded) return;
+    const bytes = head.length + text.length + tail.length;
+    truth.note(event, counts, bytes);
+    socket.write(`${bytes.toString(16)}\r\n${head}${text}${tail}\r\n`, 'latin1');
+    if (socket.writableLength > mostPendingBytes) socket.destroy();
+  }
+
+  /**
    * As {@link send}, of an event whose larger part is a text that many share: it goes to the socket as it is, without
    * being joined to the rest.
    */
@@ -71,7 +91,7 @@ export class EventStream {
     if (response.destroyed || response.writableEnded) return;
     const start = `data: ${head}`;
     const bytes = start.length + shared.length + tail.length + 2;
-    truth.note(event, { ...counts, bytes });
+    truth.note(event, counts, bytes);
     socket.cork();
     socket.write(`${bytes.toString(16)}\r\n${start}`, 'latin1');
     socket.write(shared);
@@ -108,7 +128,7 @@ export class EventStream {
     const text = name === undefined ? `data: ${payload}\n\n` : `event: ${name}\ndata: ${payload}\n\n`;
     const bytes = text.length;
     const socket = response.socket;
-    truth.note(event, { ...counts, bytes });
+    truth.note(event, counts, bytes);
     // A pipelined response has no socket until the one before it has ended; HTTP/1.0 has no chunks.
     if (socket === null || !response.chunkedEncoding) {
       response.write(text, 'latin1');

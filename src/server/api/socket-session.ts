@@ -119,7 +119,7 @@ export class SocketSession {
   #write(event: TruthEvent, data: string | Buffer, counts: Omit<TruthCounts, 'bytes'> | undefined): void {
     if (this.#closed || this.#socket.readyState !== this.#socket.OPEN) return;
     const bytes = typeof data === 'string' ? Buffer.byteLength(data) : data.length;
-    this.#truth.note(event, { ...counts, bytes });
+    this.#truth.note(event, counts, bytes);
     this.#socket.send(data);
     if (this.#socket.bufferedAmount > mostPendingBytes) this.#socket.terminate();
   }

@@ -19,6 +19,13 @@ export type Scheduler = {
  */
 const turnMs = 0.25;
 
+/**
+ * After a turn with so many tasks the next one waits until some more are due: waking up, and waking those who read,
+ * costs a busy server more than the tasks. Tasks are then up to two milliseconds late instead of one.
+ */
+const busyTasks = 12;
+const busyRestMs = 2;
+
 /** The latest that a timer is set ahead: a longer delay is not representable in a timer. */
 const maxDelayMs = 2 ** 31 - 1;
 
@@ -33,6 +40,8 @@ export function timerScheduler(nowMs: () => number, onTaskError: (error: unknown
   let timer: NodeJS.Timeout | null = null;
   let immediate: NodeJS.Immediate | null = null;
   let armedForMs = Number.POSITIVE_INFINITY;
+  /** How many tasks ran since the event loop last had nothing to do. */
+  let tasksInARow = 0;
 
   const disarm = (): void => {
     if (timer !== null) clearTimeout(timer);
@@ -49,7 +58,11 @@ export function timerScheduler(nowMs: () => number, onTaskError: (error: unknown
     const delayMs = next.dueMs - nowMs();
     // A timer counts whole ms, so up to 1 ms of lateness is the price of not spinning.
     if (delayMs <= 0) immediate = setImmediate(turn);
-    else timer = setTimeout(turn, Math.min(Math.ceil(delayMs), maxDelayMs));
+    else {
+      const leastMs = tasksInARow >= busyTasks ? busyRestMs : 1;
+      timer = setTimeout(turn, Math.min(Math.max(leastMs, Math.ceil(delayMs)), maxDelayMs));
+      tasksInARow = 0;
+    }
   };
   const turn = (): void => {
     disarm();
@@ -59,6 +72,7 @@ export function timerScheduler(nowMs: () => number, onTaskError: (error: unknown
     armedForMs = Number.NEGATIVE_INFINITY;
     for (let task = heap.peek(); task !== null && task.dueMs <= untilMs; task = heap.peek()) {
       heap.remove(task);
+      tasksInARow += 1;
       try {
         task.run(nowMs());
       } catch (error) {
