@@ -15,13 +15,13 @@ export class FfmpegMissingError extends OmnimeterError {
 }
 
 /** How to get it, for messages. */
-const install =
+export const ffmpegInstallHint =
   'Install it so that `ffmpeg` is on the PATH (Debian, Ubuntu: apt-get install ffmpeg; Fedora: dnf install ' +
   'ffmpeg-free; macOS: brew install ffmpeg).';
 
 /** @param purpose what cannot be done, e.g. `decoding the frames of clip.mp4` */
 export function ffmpegMissing(purpose: string): FfmpegMissingError {
-  return new FfmpegMissingError(`${purpose} takes FFmpeg, and there is none. ${install}`);
+  return new FfmpegMissingError(`${purpose} takes FFmpeg, and there is none. ${ffmpegInstallHint}`);
 }
 
 /** Enough of what it says to see what went wrong. */
