@@ -31,7 +31,8 @@ function describe(error: unknown): string {
   return hint === undefined ? messageOf(error) : `${messageOf(error)} (${hint})`;
 }
 
-function addressOf(place: { host: string; port: number }): string {
+/** `host:port`, an IPv6 address in brackets. */
+export function addressOf(place: { host: string; port: number }): string {
   return isIP(place.host) === 6 ? `[${place.host}]:${place.port}` : `${place.host}:${place.port}`;
 }
 

@@ -23,7 +23,11 @@ import type {
   TransportErrorKind,
   TransportOptions,
   TransportStats,
+  WebSocketCall,
+  WebSocketHandler,
+  WebSocketRequest,
 } from './transport.ts';
+import { WebSocketClient } from './web-socket-client.ts';
 
 /** A connection that could not be opened; its message is complete. */
 class DialError extends Error {}
@@ -102,11 +106,13 @@ class NodeHttpTransport implements Transport {
   readonly #flights = new Set<Flight>();
   #requests = 0;
   #reused = 0;
+  readonly #webSockets: WebSocketClient;
   #closed = false;
 
   constructor(options: TransportOptions) {
     const { connectTimeoutMs, insecure, newConnectionPerRequest } = options;
     this.#options = options;
+    this.#webSockets = new WebSocketClient(options);
     this.#routes = new RouteTable(proxyRules(options.env));
     this.#slots = new OriginSlots(options.maxConnections);
     this.#agent = new DialingAgent(
@@ -140,16 +146,22 @@ class NodeHttpTransport implements Transport {
     return { abort: () => exchange.failSoon('aborted', 'the exchange was aborted') };
   }
 
+  openWebSocket(request: WebSocketRequest, handler: WebSocketHandler): WebSocketCall {
+    return this.#webSockets.open(request, handler);
+  }
+
   stats(): TransportStats {
+    const { opened } = this.#webSockets;
     return {
-      connectionsOpened: this.#agent.opened,
+      connectionsOpened: this.#agent.opened + opened,
       connectionsReused: this.#reused,
-      requests: this.#requests,
+      requests: this.#requests + opened,
     };
   }
 
   close(): void {
     this.#closed = true;
+    this.#webSockets.close();
     for (const flight of [...this.#flights]) flight.exchange.failSoon('aborted', 'the client was closed');
     this.#agent.destroy();
   }

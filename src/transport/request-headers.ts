@@ -11,7 +11,7 @@ const asciiPattern = /^[\u0000-\u007f]*$/;
 const ownHeaders = new Set(['content-length', 'transfer-encoding', 'expect', 'upgrade', 'te', 'trailer']);
 
 /** Header values go out as UTF-8, as Python's aiohttp sends them; this is that value in latin1 characters. */
-function wireValue(value: string): string {
+export function wireValue(value: string): string {
   return asciiPattern.test(value) ? value : Buffer.from(value, 'utf8').toString('latin1');
 }
 

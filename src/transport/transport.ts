@@ -74,6 +74,48 @@ export type HttpCall = {
   abort(): void;
 };
 
+export type WebSocketRequest = {
+  /** Absolute URL: ws, wss, http or https. */
+  readonly url: string;
+  /** Sent with the opening request. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** ms from the call to the open connection; 0 = the transport's own limit for connecting only. */
+  readonly openTimeoutMs: number;
+  /** Largest message that is read, bytes. */
+  readonly maxMessageBytes: number;
+};
+
+/** How a WebSocket ended. */
+export type WebSocketEnd =
+  /** Either side closed it by the protocol; code 1005 = none was given. */
+  | { readonly kind: 'closed'; readonly code: number; readonly reason: string }
+  /** The server answered the opening request with something else. */
+  | { readonly kind: 'http'; readonly status: number; readonly message: string; readonly body: string }
+  | { readonly kind: TransportErrorKind; readonly message: string };
+
+/** Callbacks of one WebSocket, never called from inside `openWebSocket()`. */
+export type WebSocketHandler = {
+  onOpen(timeMs: number): void;
+  /**
+   * A text message. `timeMs` was read when the socket was read, before any parsing; messages that one read completed
+   * share its time. Binary messages are left out.
+   */
+  onText(text: string, timeMs: number): void;
+  /** Called once, and nothing after it. */
+  onEnd(end: WebSocketEnd, times: ExchangeTimes): void;
+};
+
+export type WebSocketCall = {
+  /** Bytes that were sent and that the kernel has not taken. */
+  readonly bufferedBytes: number;
+  /** Sends a text message; does nothing where the socket is not open. */
+  send(text: string): void;
+  /** Closes by the protocol; a server that does not answer is left after a few seconds. */
+  close(): void;
+  /** Drops the connection; `onEnd` follows with kind `aborted` unless it was called. */
+  abort(): void;
+};
+
 /** What the transport did so far, for the client's own health figures. */
 export type TransportStats = { connectionsOpened: number; connectionsReused: number; requests: number };
 
@@ -90,11 +132,12 @@ export type TransportOptions = {
   readonly env: Readonly<Record<string, string | undefined>>;
 };
 
-/** Sends HTTP/1.1 requests and reports bytes with the time at which they were read. */
+/** Sends HTTP/1.1 requests, opens WebSockets, and reports bytes with the time at which they were read. */
 export type Transport = {
   readonly name: string;
   request(request: HttpRequest, handler: HttpHandler): HttpCall;
+  openWebSocket(request: WebSocketRequest, handler: WebSocketHandler): WebSocketCall;
   stats(): TransportStats;
-  /** Closes idle connections and aborts open exchanges. */
+  /** Closes idle connections and aborts open exchanges and WebSockets. */
   close(): void;
 };

@@ -16,7 +16,11 @@ import type {
   Transport,
   TransportOptions,
   TransportStats,
+  WebSocketCall,
+  WebSocketHandler,
+  WebSocketRequest,
 } from '../transport.ts';
+import { WebSocketClient } from '../web-socket-client.ts';
 import type { ConnectionOwner } from './connection.ts';
 import { Connection } from './connection.ts';
 import { IdleConnections } from './idle-connections.ts';
@@ -49,11 +53,13 @@ class SocketTransport implements Transport, ConnectionOwner {
   readonly #flights = new Set<Flight>();
   readonly #slots: OriginSlots;
   readonly #stats: TransportStats = { connectionsOpened: 0, connectionsReused: 0, requests: 0 };
+  readonly #webSockets: WebSocketClient;
   #closed = false;
 
   constructor(options: TransportOptions) {
     const { connectTimeoutMs, insecure } = options;
     this.#options = options;
+    this.#webSockets = new WebSocketClient(options);
     this.#slots = new OriginSlots(options.maxConnections);
     this.#routes = new RouteTable(proxyRules(options.env));
     this.#dialer = new Dialer({ connectTimeoutMs, insecure, lookup: cachedLookup(nowMs) });
@@ -84,12 +90,19 @@ class SocketTransport implements Transport, ConnectionOwner {
     return { abort: () => flight.exchange.failSoon('aborted', 'the exchange was aborted') };
   }
 
+  openWebSocket(request: WebSocketRequest, handler: WebSocketHandler): WebSocketCall {
+    return this.#webSockets.open(request, handler);
+  }
+
   stats(): TransportStats {
-    return { ...this.#stats };
+    const { connectionsOpened, requests } = this.#stats;
+    const { opened } = this.#webSockets;
+    return { ...this.#stats, connectionsOpened: connectionsOpened + opened, requests: requests + opened };
   }
 
   close(): void {
     this.#closed = true;
+    this.#webSockets.close();
     for (const flight of [...this.#flights]) flight.exchange.failSoon('aborted', 'the client was closed');
     this.#idle.closeAll();
   }
