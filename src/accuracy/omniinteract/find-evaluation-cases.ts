@@ -1,0 +1,133 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { InputFileError, messageOf } from '../../foundation/errors.ts';
+import { isRow, type Row, textOf } from './annotation-values.ts';
+import type { EvaluationCase } from './evaluation-case.ts';
+
+/** The cases of a folder of artifacts that are to be judged, and how many others the run had. */
+export type FoundCases = { readonly cases: readonly EvaluationCase[]; readonly skipped: number };
+
+const manifestFile = 'official_eval_manifest.jsonl';
+const transcriptFile = 'wav_transcript.json';
+/** Longest first, so that none hides another. */
+const subsets = ['1q1a_math', '1q1a', '1qna'];
+
+/**
+ * Finds what is to be judged in a folder that the benchmark, or another program of the same layout, wrote: by its
+ * manifest, or else by the `.done` markers of its cases. Paths that hold on another machine only are looked up again:
+ * the transcript in the folder itself, the annotation below `datasetRoot`.
+ * @param datasetRoot folder that holds the subsets, or their `data/` folder; `null` = as the paths say
+ * @throws InputFileError where the folder holds neither, or a row is none
+ */
+export function findEvaluationCases(dir: string, datasetRoot: string | null): FoundCases {
+  if (!statSync(dir, { throwIfNoEntry: false })?.isDirectory())
+    throw new InputFileError(`${dir}: no folder of OmniInteract artifacts is there.`);
+  const manifest = join(dir, manifestFile);
+  return existsSync(manifest) ? manifestCases(dir, manifest, datasetRoot) : markedCases(dir, datasetRoot);
+}
+
+function manifestCases(dir: string, manifest: string, datasetRoot: string | null): FoundCases {
+  const lines = readFileSync(manifest, 'utf8').split('\n');
+  const cases = lines.flatMap((text, i) => {
+    if (text.trim() === '') return [];
+    const row = rowOf(text, `${manifest}:${i + 1}`);
+    const { sample_id, gt_json, model_json, scene_type } = row;
+    const texts = [sample_id, gt_json, model_json, scene_type].map(textOf);
+    const [sampleId = '', annotation = '', transcript = '', sceneName = ''] = texts;
+    if (texts.includes(''))
+      throw new InputFileError(
+        `${manifest}:${i + 1}: a row needs sample_id, gt_json, model_json and scene_type.`,
+      );
+    if (/[/\\]|^\.+$/.test(sampleId))
+      throw new InputFileError(`${manifest}:${i + 1}: sample_id '${sampleId}' is no name of a file.`);
+    const subset = subsetOf(sampleId);
+    const annotationPath = annotationOf(resolve(dir, annotation), subset, datasetRoot);
+    const transcriptPath = transcriptOf(resolve(dir, transcript), subset, dir);
+    return [{ sampleId, subset, sceneName, annotationPath, transcriptPath }];
+  });
+  return { cases, skipped: Math.max(0, sampledCount(dir) - cases.length) };
+}
+
+function subsetOf(sampleId: string): string {
+  return subsets.find((subset) => sampleId.startsWith(`${subset}__`)) ?? sampleId.split('__')[0] ?? sampleId;
+}
+
+/** How many cases the run had, as its batch summary says; 0 = it does not. */
+function sampledCount(dir: string): number {
+  const path = join(dir, 'batch_summary.json');
+  if (!existsSync(path)) return 0;
+  const { total } = rowOf(readFileSync(path, 'utf8'), path);
+  return typeof total === 'number' && Number.isSafeInteger(total) ? total : 0;
+}
+
+function markedCases(dir: string, datasetRoot: string | null): FoundCases {
+  const cases: EvaluationCase[] = [];
+  let others = 0;
+  for (const subset of foldersIn(dir)) {
+    for (const name of foldersIn(join(dir, subset))) {
+      const caseDir = join(dir, subset, name);
+      const marker = join(caseDir, '.done');
+      if (!existsSync(marker)) {
+        others += existsSync(join(caseDir, '.failed.json')) ? 1 : 0;
+        continue;
+      }
+      const row = rowOf(readFileSync(marker, 'utf8'), marker);
+      if (row.success !== true || row.eligible_for_official_eval !== true) others += 1;
+      else cases.push(markedCase(row, { subset, caseDir, marker, datasetRoot }));
+    }
+  }
+  if (cases.length === 0 && others === 0)
+    throw new InputFileError(
+      `${dir}: neither ${manifestFile} nor a case with .done is there. Give the folder of --omniinteract-output-dir.`,
+    );
+  return { cases, skipped: others };
+}
+
+type Place = { subset: string; caseDir: string; marker: string; datasetRoot: string | null };
+
+function markedCase(row: Row, { subset, caseDir, marker, datasetRoot }: Place): EvaluationCase {
+  const annotation = textOf(row.annotation);
+  const sceneName = textOf(row.scene_type);
+  if (annotation === '' || sceneName === '')
+    throw new InputFileError(`${marker}: annotation and scene_type are missing.`);
+  return {
+    sampleId: `${subset}__${basename(caseDir)}`,
+    subset,
+    sceneName,
+    annotationPath: annotationOf(resolve(annotation), subset, datasetRoot),
+    transcriptPath: join(caseDir, transcriptFile),
+  };
+}
+
+function foldersIn(dir: string): string[] {
+  return readdirSync(dir, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort();
+}
+
+function transcriptOf(path: string, subset: string, dir: string): string {
+  if (existsSync(path)) return path;
+  const moved = join(dir, subset, basename(dirname(path)), basename(path));
+  return existsSync(moved) ? moved : path;
+}
+
+/** The annotation where it is said to be; with a dataset root, what lies there at the same place wins. */
+function annotationOf(path: string, subset: string, datasetRoot: string | null): string {
+  if (datasetRoot === null) return path;
+  const parts = path.split(/[/\\]/);
+  const below = parts.slice(parts.lastIndexOf(subset));
+  const candidates = [join(datasetRoot, ...below), join(datasetRoot, 'data', ...below)];
+  return candidates.find((candidate) => existsSync(candidate)) ?? path;
+}
+
+function rowOf(text: string, where: string): Row {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new InputFileError(`${where}: it is no JSON: ${messageOf(cause)}`, { cause });
+  }
+  if (!isRow(value)) throw new InputFileError(`${where}: it is no JSON object.`);
+  return value;
+}

@@ -1,0 +1,106 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { scratchFolder, turns, writeCase } from './evaluate.suite.ts';
+import { findEvaluationCases } from './find-evaluation-cases.ts';
+import { poolEvaluations } from './pool-evaluations.ts';
+
+const metric = (num_slots: number, Global_TP: number, Global_FP: number, Global_FN: number) => ({
+  num_slots,
+  Global_TP,
+  Global_FP,
+  Global_FN,
+});
+
+function evaluation(dir: string, name: string, value: unknown): string {
+  mkdirSync(join(dir, name, 'evaluation'), { recursive: true });
+  writeFileSync(join(dir, name, 'evaluation', 'unified_eval_summary.json'), JSON.stringify(value));
+  return join(dir, name);
+}
+
+const run = (counts: ReturnType<typeof metric>, more = {}) => ({
+  status: 'ok',
+  evaluated: 4,
+  summary: { ...counts, paper_metrics: { exp_f1: { realtime: counts } } },
+  ...more,
+});
+
+test('counts are pooled, not scores, and the least score decides', () => {
+  const dir = scratchFolder();
+  const a = evaluation(dir, 'a', run(metric(10, 4, 2, 6)));
+  const b = evaluation(dir, 'b', run(metric(2, 0, 10, 2)));
+  // 2·4 / (2·4 + 12 + 8) = 8 / 28
+  const { pooled, broken, exp_f1, runs } = poolEvaluations([a, b], 0.285);
+  expect(pooled).toMatchObject({ num_slots: 12, Global_TP: 4, Global_FP: 12, Global_FN: 8 });
+  expect(pooled.IA_QTF1).toBeCloseTo(8 / 28, 12);
+  expect(exp_f1.realtime).toEqual(pooled);
+  expect(broken).toEqual([]);
+  expect(runs.map(({ metric: each }) => each.IA_QTF1)).toEqual([expect.closeTo(0.5, 12), 0]);
+  const [why] = poolEvaluations([a, b], 0.286).broken;
+  expect(why).toMatch(/^All Global IA-QTF1 is 0\.2857\d*, below 0\.286$/);
+  expect(poolEvaluations([a, b], null).broken).toEqual([]);
+});
+
+test('a run that was judged in part, or not at all, breaks the gate', () => {
+  const dir = scratchFolder();
+  const a = evaluation(dir, 'a', run(metric(10, 9, 0, 0), { status: 'partial', status_reason: '1 of 4 …' }));
+  const b = evaluation(dir, 'b', run(metric(0, 0, 0, 0), { evaluated: 0 }));
+  const { broken } = poolEvaluations([a, b], 0.2);
+  expect(broken).toEqual([
+    expect.stringContaining('status is partial and not ok (1 of 4 …)'),
+    expect.stringContaining('no case was judged'),
+  ]);
+});
+
+test('a result of the benchmark is read for the evaluation in it', () => {
+  const path = join(scratchFolder(), 'result.json');
+  writeFileSync(path, JSON.stringify({ omniinteract: { accuracy: run(metric(1, 1, 0, 0)) } }));
+  expect(poolEvaluations([path], 1).broken).toEqual([]);
+  writeFileSync(path, '{"mean_ttft_ms":3}');
+  expect(() => poolEvaluations([path], 1)).toThrow('holds no evaluation of OmniInteract');
+  expect(() => poolEvaluations([`${path}.gone`], 1)).toThrow('cannot be read');
+});
+
+test('cases are found by the manifest, elsewhere than they were made too', () => {
+  const dir = scratchFolder();
+  const made = writeCase(dir, '1q1a_math__videos__0001--aa', 'nested', turns, []);
+  const dataset = join(dir, 'dataset');
+  mkdirSync(join(dataset, 'data', '1q1a_math', 'annotations'), { recursive: true });
+  const moved = join(dataset, 'data', '1q1a_math', 'annotations', '0001.json');
+  writeFileSync(moved, '[]');
+  const row = {
+    sample_id: made.sampleId,
+    video: '/gone/1q1a_math/videos/0001.mp4',
+    gt_json: '/gone/1q1a_math/annotations/0001.json',
+    model_json: '/gone/out/1q1a_math/videos__0001--aa/wav_transcript.json',
+    scene_type: 'nested',
+  };
+  writeFileSync(join(dir, 'official_eval_manifest.jsonl'), `${JSON.stringify(row)}\n\n`);
+  writeFileSync(join(dir, 'batch_summary.json'), '{"total": 4}');
+  const annotationPath = row.gt_json;
+  expect(findEvaluationCases(dir, null)).toEqual({ cases: [{ ...made, annotationPath }], skipped: 3 });
+  expect(findEvaluationCases(dir, dataset).cases).toEqual([{ ...made, annotationPath: moved }]);
+  writeFileSync(join(dir, 'official_eval_manifest.jsonl'), JSON.stringify({ ...row, sample_id: '../x' }));
+  expect(() => findEvaluationCases(dir, null)).toThrow("sample_id '../x' is no name of a file");
+  writeFileSync(join(dir, 'official_eval_manifest.jsonl'), '{"sample_id":"x"}');
+  expect(() => findEvaluationCases(dir, null)).toThrow('official_eval_manifest.jsonl:1: a row needs');
+});
+
+test('cases are found by their markers where there is no manifest', () => {
+  const dir = scratchFolder();
+  const made = writeCase(dir, '1qna__x--bb', '1QnA', {}, []);
+  const bad = writeCase(dir, '1qna__y--cc', '1QnA', {}, []);
+  const marker = {
+    success: true,
+    eligible_for_official_eval: true,
+    annotation: made.annotationPath,
+    scene_type: '1QnA',
+  };
+  writeFileSync(join(made.transcriptPath, '..', '.done'), JSON.stringify(marker));
+  writeFileSync(join(bad.transcriptPath, '..', '.failed.json'), '{}');
+  expect(findEvaluationCases(dir, null)).toEqual({ cases: [made], skipped: 1 });
+  expect(() => findEvaluationCases(join(dir, '1qna'), null)).toThrow(
+    'neither official_eval_manifest.jsonl nor',
+  );
+  expect(() => findEvaluationCases(join(dir, 'gone'), null)).toThrow('no folder of OmniInteract artifacts');
+});
