@@ -28,6 +28,9 @@ function chooseCommand(argv: readonly string[]): Chosen {
   if (entry !== undefined) return { entry, rest: argv.slice(entry.name.length) };
   const [first] = argv;
   if (first === '--version' || first === '-V' || first === 'version') return 'version';
+  const topic = argv.find((token) => token.startsWith('--help='))?.slice('--help='.length);
+  if (topic !== undefined && topic !== '' && topic !== 'all')
+    throw new UsageError(`--help=${topic} needs a command before it: omnimeter COMMAND --help=${topic}`);
   if (argv.some((token) => token === '-h' || token === 'help' || token.startsWith('--help')))
     return 'overview';
   if (first === undefined) throw new UsageError('no command given.\nSee omnimeter --help.');

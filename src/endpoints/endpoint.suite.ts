@@ -209,6 +209,22 @@ export function endpointContract({ endpoint, body, chunk, whole, usage }: Endpoi
       expect(seen.attempts).toHaveLength(1);
     });
 
+    it('takes nothing that comes after [DONE]', async () => {
+      const { seen } = await run(events([chunk('all'), usage, '[DONE]', chunk(' more'), 'no JSON', usage]));
+      expect(seen.outcome).toEqual({ ok: true });
+      expect(seen.text).toBe('all');
+      expect([...seen.events.kinds]).toEqual([eventKinds.text, eventKinds.usage]);
+    });
+
+    it('does not believe figures that no server can mean', async () => {
+      const absurd: unknown = JSON.parse(JSON.stringify(usage), (key, value) =>
+        key.endsWith('_tokens') && typeof value === 'number' ? 1e300 : value,
+      );
+      const { seen } = await run(events([chunk('a'), absurd, '[DONE]']));
+      expect(seen.outcome).toEqual({ ok: true });
+      expect(seen).toMatchObject({ promptTokens: null, outputTokens: null, outputTokensSource: null });
+    });
+
     it('does not depend on where the bytes are cut', async () => {
       const text = `: hello\r\n\r\ndata: ${JSON.stringify(chunk('a😀é'))}\r\n\r\ndata:${JSON.stringify(usage)}\n\ndata: [DONE]\n\n`;
       const bytes = Buffer.concat([httpChunk(text), Buffer.from(lastChunk)]);

@@ -203,6 +203,8 @@ class ReplyWatch {
       );
       return;
     }
+    // What a server sends after the end of a reply is no part of it.
+    if (this.#sawDone) return;
     if (data === '[DONE]') {
       this.#sawDone = true;
       return;

@@ -18,6 +18,13 @@ export function isTrue(value: unknown): boolean {
   return typeof value === 'string' ? /^(true|1|yes|on)$/i.test(value.trim()) : Boolean(value);
 }
 
+/** No duration, size or count that a server means is this large; what is, is nonsense and counts as not observed. */
+const mostBelievable = 1e15;
+
+export function isBelievable(number: number): boolean {
+  return Math.abs(number) < mostBelievable;
+}
+
 /**
  * A figure > 0, or `null`. Servers send numbers, numeric strings and lists of them (the first that fits counts);
  * booleans are not figures.
@@ -31,7 +38,7 @@ export function positiveNumber(value: unknown): number | null {
     return null;
   }
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  return typeof number === 'number' && Number.isFinite(number) && number > 0 ? number : null;
+  return typeof number === 'number' && number > 0 && isBelievable(number) ? number : null;
 }
 
 /** As {@link positiveNumber}, cut to a whole number. */

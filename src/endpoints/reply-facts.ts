@@ -1,5 +1,8 @@
 import type { ResponseFacts, StageSnapshot } from '../records/request-record.ts';
-import { asArray, asObject, type JsonObject, positiveNumber } from './json-values.ts';
+import { asArray, asObject, isBelievable, type JsonObject, positiveNumber } from './json-values.ts';
+
+/** No pipeline has more stages; a reply that names more is not to fill the report. */
+const mostStages = 64;
 
 /** Gathers what a reply says about itself beside its content: id, usage, stages, durations, memory. */
 export class ReplyFacts {
@@ -9,6 +12,7 @@ export class ReplyFacts {
   readonly stages: Record<string, StageSnapshot> = {};
   stageDurations: Readonly<Record<string, number>> = {};
   peakMemoryMb: number | null = null;
+  #stageCount = 0;
 
   /** Reads one message; content is the adapter's. Called for every chunk, so it looks before it searches. */
   read(message: JsonObject): void {
@@ -28,7 +32,9 @@ export class ReplyFacts {
     if (!stages) return;
     for (const [stage, snapshot] of Object.entries(stages)) {
       const fields = asObject(snapshot);
-      if (fields) this.stages[stage] = { ...this.stages[stage], ...fields };
+      if (!fields || (this.#stageCount >= mostStages && !Object.hasOwn(this.stages, stage))) continue;
+      if (!Object.hasOwn(this.stages, stage)) this.#stageCount += 1;
+      this.stages[stage] = { ...this.stages[stage], ...believable(fields) };
     }
   }
 
@@ -50,6 +56,17 @@ export class ReplyFacts {
       peakMemoryMb: this.peakMemoryMb,
     };
   }
+}
+
+/** The fields without figures that no server can mean. */
+function believable(fields: JsonObject): JsonObject {
+  if (Object.values(fields).every(isSound)) return fields;
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => isSound(value)));
+}
+
+function isSound(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isSound);
+  return typeof value !== 'number' || isBelievable(value);
 }
 
 /** Whether anything beside id, usage and plain text content can be in the message. */
@@ -92,7 +109,7 @@ function stageDurationsOf(message: JsonObject, metrics: JsonObject | null): Reco
 
 function finiteNumbers(value: unknown): Record<string, number> | null {
   const entries = Object.entries(asObject(value) ?? {}).filter(
-    (entry): entry is [string, number] => typeof entry[1] === 'number' && Number.isFinite(entry[1]),
+    (entry): entry is [string, number] => typeof entry[1] === 'number' && isBelievable(entry[1]),
   );
   return entries.length > 0 ? Object.fromEntries(entries) : null;
 }

@@ -17,8 +17,8 @@ export function jsonRequest(
   const body: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(fields)) if (value !== undefined) body[key] = value;
   if (target.ignoreEos) body.ignore_eos = true;
-  Object.assign(body, target.extraBody, sample.bodyOverrides);
-  return jsonBody(sample, target, body, reading);
+  // Spread and not assigned, so that a member named `__proto__` is sent like any other.
+  return jsonBody(sample, target, { ...body, ...target.extraBody, ...sample.bodyOverrides }, reading);
 }
 
 /** A JSON request with exactly this body; of a recorded one that of the recording, with the run's model. */

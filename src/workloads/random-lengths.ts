@@ -17,6 +17,9 @@ export type TokenRange = { readonly low: number; readonly high: number };
 /** 10·(1 + 0.1) is 11.000000000000002 in floats; without the slack its ceiling would be 12. */
 const slack = 1e-9;
 
+/** Four times the longest context that any model has; more is a slip of the keyboard that would fill the memory. */
+const mostPromptTokens = 1 << 24;
+
 /** A symmetric range around a length: ⌊L·(1−r)⌋ … ⌈L·(1+r)⌉. */
 function rangeAround(tokens: number, ratio: number): TokenRange {
   return { low: Math.floor(tokens * (1 - ratio) + slack), high: Math.ceil(tokens * (1 + ratio) - slack) };
@@ -40,6 +43,11 @@ export function randomLengthRanges(options: RandomLengthOptions): { input: Token
   checkRatio(rangeRatio.output, 'output');
   const input = rangeAround(Math.max(0, inputTokens - specialTokens), rangeRatio.input);
   const output = rangeAround(outputTokens, rangeRatio.output);
+  if (prefixTokens + input.high > mostPromptTokens)
+    throw new UsageError(
+      `--random-input-len ${inputTokens} with prefix ${prefixTokens} and range ratio ${rangeRatio.input} makes prompts of ` +
+        `up to ${prefixTokens + input.high} tokens; no model reads more than ${mostPromptTokens}.`,
+    );
   if (prefixTokens + input.low < 1)
     throw new UsageError(
       `--random-input-len is too small: ${inputTokens} tokens less ${specialTokens} special tokens that the ` +

@@ -52,6 +52,10 @@ export function goodput(pairs: Pairs): Record<string, number> {
       throw new UsageError(
         `Invalid value found, ${key}: ${text}. The service level objective value should be non-negative.`,
       );
+    if (Object.hasOwn(limits, key) && limits[key] !== value)
+      throw new UsageError(
+        `--goodput: ${key} is given twice, as ${limits[key]} and as ${value}. Leave one of them out.`,
+      );
     limits[key] = value;
   }
   return limits;

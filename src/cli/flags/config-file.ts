@@ -18,6 +18,7 @@ export async function readConfigFile(path: string, table: FlagTable): Promise<Co
   const file = expandHome(path);
   const document = await parseYaml(file);
   const values: ConfigEntries = new Map();
+  const keyOf = new Map<string, string>();
   for (const [key, value] of Object.entries(document)) {
     const [name = '', ...members] = key.split('.');
     const canonical = canonicalName(name.replace(/^--/, ''));
@@ -25,6 +26,14 @@ export async function readConfigFile(path: string, table: FlagTable): Promise<Co
     if (flag === undefined || canonical === 'config') throw unknownKey(file, key, table);
     if (value === null || value === undefined) continue;
     const where = `${file}: ${key}`;
+    if (members.length === 0) {
+      const other = keyOf.get(canonical);
+      if (other !== undefined)
+        throw new UsageError(
+          `${where}: the file gives ${canonical} already as ${other}. Leave one of them out.`,
+        );
+      keyOf.set(canonical, key);
+    }
     if (members.length > 0) addMember(values, canonical, { flag, members, value, where });
     else values.set(canonical, mergedWith(values.get(canonical), configValue(flag, value, where)));
   }
