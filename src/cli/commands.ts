@@ -53,4 +53,14 @@ export const commands: readonly CommandEntry[] = [
     summary: 'compare runs with a baseline, and judge the change',
     load: async () => (await import('./compare-command.ts')).compareCommand,
   },
+  {
+    name: ['accuracy', 'omniinteract', 'evaluate'],
+    summary: 'judge what a model said in OmniInteract conversations',
+    load: async () => (await import('./accuracy-omniinteract-command.ts')).omniInteractEvaluateCommand,
+  },
+  {
+    name: ['accuracy', 'omniinteract', 'aggregate'],
+    summary: 'pool evaluations of several runs, and judge the score of all',
+    load: async () => (await import('./accuracy-omniinteract-command.ts')).omniInteractAggregateCommand,
+  },
 ];

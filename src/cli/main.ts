@@ -8,13 +8,14 @@ import { wrapText } from './flags/wrap-text.ts';
 import { flushed, processIo } from './process-io.ts';
 
 function overview(): string[] {
+  const width = Math.max(...commands.map(({ name }) => name.join(' ').length)) + 2;
   return [
     'usage: omnimeter COMMAND [flags]',
     '',
     'Measures omni-modality model servers: text, speech and images, down to the single pipeline stage.',
     '',
     'Commands:',
-    ...commands.map(({ name, summary }) => `  ${name.join(' ').padEnd(28)}${summary}`),
+    ...commands.map(({ name, summary }) => `  ${name.join(' ').padEnd(width)}${summary}`),
     '',
     'omnimeter COMMAND --help says more; --version prints the version.',
   ];
