@@ -45,7 +45,7 @@ async function tar(members: readonly Member[]): Promise<Buffer> {
   }
   out.finalize();
   const chunks: Buffer[] = [];
-  for await (const chunk of out) chunks.push(Buffer.from(chunk));
+  for await (const chunk of out) if (Buffer.isBuffer(chunk)) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
