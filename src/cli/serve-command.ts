@@ -20,7 +20,7 @@ export const serveCommand: Command = {
     if (parsed === null) return 0;
     const options = serveOptions(parsed.values, parsed.positionals);
     for (const line of effectless(parsed.explicit)) context.io.stderr(`note: ${line}`);
-    return serve(options, context);
+    return options.headless ? work(options, context) : serve(options, context);
   },
 };
 
@@ -58,6 +58,13 @@ function serveOptions(flags: FlagValues<typeof serveFlags>, positionals: readonl
     allowedLocalMediaPath: flags['allowed-local-media-path'],
     maxBodyMb: flags['max-body-mb'],
     faults: flags.fault ?? [],
+    duplexScript: flags['duplex-script'],
+    stageId: flags['stage-id'],
+    headless: flags.headless,
+    masterAddress: flags['omni-master-address'],
+    masterPort: flags['omni-master-port'],
+    heartbeatTimeoutS: flags['omni-heartbeat-timeout'],
+    replicasHere: flags['omni-dp-size-local'],
   };
 }
 
@@ -85,6 +92,25 @@ async function serve(options: ServeOptions, { io }: CommandContext): Promise<num
   io.stdout(listeningLine(server.url));
   await stopped;
   await server.close();
+  return 0;
+}
+
+/** Runs a stage for a server elsewhere, until interrupted. */
+async function work(options: ServeOptions, { io }: CommandContext): Promise<number> {
+  const { startWorker } = await import('../server/start-worker.ts');
+  const worker = await startWorker(options, io.stdout).catch((error: unknown) => {
+    throw asUsageError(error, options);
+  });
+  for (const notice of worker.notices) io.stderr(`note: ${notice}`);
+  const stopped = new Promise<void>((resolve) => {
+    io.onInterrupt(resolve);
+    if (process.connected) process.once('disconnect', resolve);
+  });
+  try {
+    await Promise.race([stopped, worker.ended]);
+  } finally {
+    await worker.close();
+  }
   return 0;
 }
 

@@ -1,3 +1,5 @@
+import type { DeployRequest } from './model/deploy-pipeline.ts';
+
 /** What `omnimeter serve` was asked to serve, and how. */
 export type ServeOptions = {
   /** Path or id of the model; its last segment says which pipeline serves it. */
@@ -36,7 +38,32 @@ export type ServeOptions = {
   readonly maxBodyMb: number | null;
   /** What goes wrong on purpose, e.g. `reset:5@rate=0.1`. */
   readonly faults: readonly string[];
+  /** File of what a full-duplex model says when; `null` = simulated. */
+  readonly duplexScript: string | null;
+  /** The stage that this process runs of a deployment that spans processes; `null` = all stages are here. */
+  readonly stageId: number | null;
+  /** Run the stage for a server elsewhere, without an API. */
+  readonly headless: boolean;
+  /** Where the broker is through which the processes of a deployment meet; `null` = there is none. */
+  readonly masterAddress: string | null;
+  readonly masterPort: number | null;
+  /** Silence after which a stage worker counts as lost, s. */
+  readonly heartbeatTimeoutS: number;
+  /** Replicas of its stage that a headless process runs. */
+  readonly replicasHere: number;
 };
+
+/** What of the options says how the model is deployed. */
+export function deployRequestOf(options: ServeOptions): DeployRequest {
+  return {
+    model: options.model,
+    deployConfig: options.deployConfig,
+    platform: options.platform,
+    globalFlags: options.engineFlags,
+    asyncChunk: options.asyncChunk,
+    stageOverrides: options.stageOverrides,
+  };
+}
 
 /** The options of a server of which only the model is named. */
 export const serveDefaults = {
@@ -56,4 +83,11 @@ export const serveDefaults = {
   allowedLocalMediaPath: null,
   maxBodyMb: null,
   faults: [],
+  duplexScript: null,
+  stageId: null,
+  headless: false,
+  masterAddress: null,
+  masterPort: null,
+  heartbeatTimeoutS: 30,
+  replicasHere: 1,
 } as const satisfies Omit<ServeOptions, 'model'>;

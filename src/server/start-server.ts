@@ -1,17 +1,18 @@
 import { nowMs } from '../foundation/clock.ts';
 import { UsageError } from '../foundation/errors.ts';
-import { randomStream } from '../foundation/random.ts';
-import { carriedTokenizer } from '../tokens/carried-tokenizer.ts';
 import type { ApiContext } from './api/api-context.ts';
 import { httpApp } from './api/http-app.ts';
+import { createDuplexServer, duplexScriptOf } from './duplex/create-duplex-server.ts';
 import { type Scheduler, timerScheduler } from './engine/scheduler.ts';
 import { ServerMetrics } from './metrics/server-metrics.ts';
 import { deployPipeline } from './model/deploy-pipeline.ts';
 import { createOrchestrator } from './pipeline/create-runtime.ts';
 import type { OrchestratorStats } from './pipeline/orchestrator.ts';
+import { clusterRole, connectorsFor, openCluster, workerHub } from './serve-cluster.ts';
 import { faultsOf, limitsOf, localMediaRoot } from './serve-context.ts';
-import type { ServeOptions } from './serve-options.ts';
+import { deployRequestOf, type ServeOptions } from './serve-options.ts';
 import { fileTruthLog, noTruthLog } from './truth-log.ts';
+import { carriedVocabulary, countedVocabulary } from './vocabulary.ts';
 import { warmMedia } from './warm-media.ts';
 
 /** A server that listens. */
@@ -50,7 +51,19 @@ export type ServerParts = {
   readonly scheduler?: Scheduler;
   /** Takes the lines of `logStats`; default: standard error. */
   readonly logLine?: (line: string) => void;
+  /** Takes a line when a stage worker joins or is lost; default: standard error. */
+  readonly clusterLine?: (line: string) => void;
 };
+
+/** What `open` gives; what was opened before it is closed where it throws. */
+async function opened<Parts>(closeOthers: () => Promise<void>, open: () => Parts): Promise<Parts> {
+  try {
+    return open();
+  } catch (error) {
+    await closeOthers();
+    throw error;
+  }
+}
 
 /**
  * Starts the embedded omni server and resolves once it listens.
@@ -58,31 +71,57 @@ export type ServerParts = {
  */
 export async function startServer(options: ServeOptions, parts: ServerParts = {}): Promise<RunningServer> {
   checkOptions(options);
-  const { pipeline, notices } = deployPipeline({
-    model: options.model,
-    deployConfig: options.deployConfig,
-    platform: options.platform,
-    globalFlags: options.engineFlags,
-    asyncChunk: options.asyncChunk,
-    stageOverrides: options.stageOverrides,
-  });
+  const { pipeline, transports, notices } = deployPipeline(deployRequestOf(options));
+  const role = clusterRole(options, pipeline);
+  if (role?.headless === true) throw new UsageError('A headless process has no server.');
   const mediaRoot = localMediaRoot(options.allowedLocalMediaPath);
   const limits = limitsOf(options);
   const faults = faultsOf(options);
-  const [vocabulary] = await Promise.all([vocabularyOf(parts), warmMedia(pipeline)]);
+  const duplexScript = duplexScriptOf(options.duplexScript, pipeline);
+  const { countTokens: given } = parts;
+  const [vocabulary, cluster] = await Promise.all([
+    given === undefined ? carriedVocabulary() : countedVocabulary(given),
+    openCluster(role, pipeline, transports),
+    warmMedia(pipeline),
+  ]);
   const { countTokens } = vocabulary;
   const scheduler = parts.scheduler ?? timerScheduler(nowMs, (error) => console.error(error));
   const { timeScale, seed } = options;
-  const orchestrator = createOrchestrator({
-    pipeline,
+  const closeBroker = async (): Promise<void> => cluster.broker?.close();
+  const { orchestrator, truthLog } = await opened(closeBroker, () => ({
+    orchestrator: createOrchestrator({
+      pipeline,
+      scheduler,
+      timeScale,
+      seed,
+      tokenize: vocabulary.split,
+      connect: connectorsFor({ ...cluster, scheduler, timeScale, role }),
+      remoteStageIds: cluster.remoteStageIds,
+      ...(options.logStats ? { onTransfer: (transfer) => metrics.transfer(transfer) } : {}),
+    }),
+    // Opened last: a deployment that is refused leaves no open file, and empties none.
+    truthLog: options.truthLog === null ? noTruthLog : fileTruthLog(options.truthLog),
+  }));
+  const servedModelName = options.servedModelName ?? options.model;
+  const metrics = new ServerMetrics({
+    modelName: servedModelName,
+    enabled: options.logStats,
+    stats: () => orchestrator.stats(),
+    nowMs,
+  });
+  const hub = workerHub(options, pipeline, role, cluster, {
+    orchestrator,
+    nowMs: () => scheduler.nowMs(),
+    log: parts.clusterLine ?? ((line) => console.error(line)),
+  });
+  const duplex = createDuplexServer(pipeline, {
+    script: duplexScript,
     scheduler,
     timeScale,
     seed,
-    tokenize: vocabulary.split,
+    servedModelName,
+    countTokens,
   });
-  // Opened last: a deployment that is refused leaves no open file, and empties none.
-  const truthLog = options.truthLog === null ? noTruthLog : fileTruthLog(options.truthLog);
-  const servedModelName = options.servedModelName ?? options.model;
   const context: ApiContext = {
     orchestrator,
     pipeline,
@@ -90,21 +129,20 @@ export async function startServer(options: ServeOptions, parts: ServerParts = {}
     startedS: Math.floor(Date.now() / 1000),
     countTokens,
     truthLog,
-    metrics: new ServerMetrics({
-      modelName: servedModelName,
-      enabled: options.logStats,
-      stats: () => orchestrator.stats(),
-      nowMs,
-    }),
+    metrics,
     limits,
     apiKeys: options.apiKeys,
     localMediaRoot: mediaRoot,
     faults,
+    duplex,
     logLine: options.logStats ? (parts.logLine ?? ((line) => console.error(line))) : null,
   };
   const app = httpApp(context);
   const close = async (): Promise<void> => {
+    hub?.close();
     orchestrator.close();
+    duplex?.close();
+    await closeBroker();
     await app.close();
     scheduler.close();
     truthLog.close();
@@ -126,39 +164,5 @@ export async function startServer(options: ServeOptions, parts: ServerParts = {}
     stats: () => orchestrator.stats(),
     flushTruthLog: () => truthLog.flush(),
     close,
-  };
-}
-
-/** What the server must know of the model's tokens. */
-type Vocabulary = {
-  readonly countTokens: (text: string) => number;
-  /** Parts of a text that are a token each. */
-  readonly split: (text: string) => readonly string[];
-};
-
-/** Parts of a text that are about a token each: a word with the blank before it, or a mark. */
-function roughParts(text: string): string[] {
-  return text.match(/\s*[\p{L}\p{N}_]+|\s*[^\s\p{L}\p{N}_]|\s+$/gu) ?? [];
-}
-
-async function vocabularyOf({ countTokens }: ServerParts): Promise<Vocabulary> {
-  return countTokens === undefined ? carriedVocabulary() : { countTokens, split: roughParts };
-}
-
-/** The carried vocabulary, warm: the first prompts would else be counted several times slower. */
-async function carriedVocabulary(): Promise<Vocabulary> {
-  const tokenizer = await carriedTokenizer();
-  const random = randomStream(0, 'tokenizer warm-up');
-  for (let round = 0; round < 4; round += 1) {
-    const ids = Array.from({ length: 500 }, () => random.integer(0, tokenizer.vocabSize - 1));
-    tokenizer.count(tokenizer.decode(ids));
-  }
-  return {
-    countTokens: (text) => tokenizer.count(text),
-    split(text) {
-      const parts = tokenizer.encode(text).map((id) => tokenizer.decode([id]));
-      // A character of several tokens has no text of its own per token.
-      return parts.join('') === text ? parts : roughParts(text);
-    },
   };
 }

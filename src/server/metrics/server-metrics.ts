@@ -3,7 +3,8 @@ import type { StageOutput } from '../engine/stage-engine.ts';
 import type { OrchestratorStats } from '../pipeline/orchestrator.ts';
 import type { StageDefinition } from '../pipeline/pipeline-definition.ts';
 import type { ReplySink } from '../pipeline/pipeline-runtime.ts';
-import { fineSeconds, longSeconds, ratios } from './bucket-bounds.ts';
+import type { Transfer } from '../pipeline/transfer-ledger.ts';
+import { byteSizes, fineSeconds, longSeconds, ratios } from './bucket-bounds.ts';
 import { Playback } from './playback.ts';
 import { Counter, exposition, Gauge, Histogram, type Labels, type MetricFamily } from './prometheus.ts';
 
@@ -101,6 +102,26 @@ export class ServerMetrics {
     'The same per inference step, seconds.',
     fineSeconds,
   );
+  readonly #transferSize = new Histogram(
+    'vllm_omni:transfer_size_bytes',
+    'Size of a payload that went from one stage to another, bytes.',
+    byteSizes,
+  );
+  readonly #transferTx = new Histogram(
+    'vllm_omni:transfer_tx_s',
+    'Time that putting a payload took, seconds.',
+    fineSeconds,
+  );
+  readonly #transferRx = new Histogram(
+    'vllm_omni:transfer_rx_s',
+    'Time that fetching and checking a payload took, seconds.',
+    fineSeconds,
+  );
+  readonly #transferInFlight = new Histogram(
+    'vllm_omni:transfer_in_flight_s',
+    'From putting a payload until its stage began to fetch it, seconds.',
+    fineSeconds,
+  );
   readonly #families: readonly MetricFamily[];
 
   constructor(options: ServerMetricsOptions) {
@@ -123,6 +144,10 @@ export class ServerMetrics {
       this.#skipped,
       this.#exec,
       this.#execPerStep,
+      this.#transferSize,
+      this.#transferTx,
+      this.#transferRx,
+      this.#transferInFlight,
     ];
   }
 
@@ -137,6 +162,21 @@ export class ServerMetrics {
     this.#promptTokens.add(this.#model, request.promptTokens);
     const watched = new WatchedSink(this, request, sink, replicaOf, this.#options.nowMs);
     return { sink: watched, left: () => watched.left() };
+  }
+
+  /** A payload went from one stage to another. */
+  transfer({ edge, fromReplica, toReplica, sizeBytes, txMs, rxMs, inFlightMs }: Transfer): void {
+    const labels = {
+      ...this.#model,
+      from_stage: String(edge.from),
+      from_replica: String(fromReplica),
+      to_stage: String(edge.to),
+      to_replica: String(toReplica),
+    };
+    this.#transferSize.observe(labels, sizeBytes);
+    this.#transferTx.observe(labels, txMs / 1000);
+    this.#transferRx.observe(labels, rxMs / 1000);
+    this.#transferInFlight.observe(labels, inFlightMs / 1000);
   }
 
   /** A request ended; `abort` also where it failed or its client left. */

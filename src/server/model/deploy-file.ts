@@ -24,7 +24,14 @@ const fileSchema = z.looseObject({
   async_chunk: z.boolean().optional(),
   session_mode: z.enum(['turn', 'duplex']).optional(),
   active_stream_window: z.number().int().min(0).optional(),
-  duplex_session: z.record(z.string(), z.unknown()).optional(),
+  duplex_session: z
+    .looseObject({
+      max_sessions: z.number().int().min(1),
+      idle_ttl_s: z.number().positive(),
+      disconnect_grace_s: z.number().min(0),
+    })
+    .partial()
+    .optional(),
   connectors: z.record(z.string(), connectorSchema).optional(),
   edges: z.array(edgeSchema).optional(),
   stages: z.array(stageSchema).optional(),

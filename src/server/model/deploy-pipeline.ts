@@ -1,8 +1,14 @@
 import { UsageError } from '../../foundation/errors.ts';
-import type { MediaLimits, PipelineDefinition, StageDefinition } from '../pipeline/pipeline-definition.ts';
+import type {
+  Capability,
+  MediaLimits,
+  PipelineDefinition,
+  StageDefinition,
+} from '../pipeline/pipeline-definition.ts';
 import { applyStageEntry } from './apply-stage-entry.ts';
 import { deepMerge, isPlainObject, type PlainObject } from './deep-merge.ts';
 import { type DeployFile, readDeployFile } from './deploy-file.ts';
+import { type EdgeTransport, edgeTransports } from './edge-transport.ts';
 import { globalStageValues } from './global-flags.ts';
 import { pipelineByName, pipelineForModel, pipelineNames } from './pipeline-registry.ts';
 import { readStageEntry } from './stage-entry.ts';
@@ -25,10 +31,8 @@ export type DeployRequest = {
 /** A pipeline as it is to run. */
 export type Deployment = {
   readonly pipeline: PipelineDefinition;
-  /** Connectors by name, and the edges that the files name; for runtimes that reach beyond this process. */
-  readonly connectors: Readonly<
-    Record<string, { readonly name: string; readonly extra?: PlainObject | undefined }>
-  >;
+  /** What carries payloads over each edge. */
+  readonly transports: readonly EdgeTransport[];
   /** What of the request has no effect, for the user to be told. */
   readonly notices: readonly string[];
 };
@@ -147,6 +151,26 @@ function applySources(
   return { stages, values, notices };
 }
 
+/** What a deployment in full duplex answers beside its conversations. */
+const duplexCapabilities: readonly Capability[] = ['chat', 'realtime'];
+
+function duplexParts(
+  { duplex, capabilities }: PipelineDefinition,
+  { values }: DeployFile,
+): Pick<PipelineDefinition, 'duplex' | 'capabilities'> {
+  if (values.session_mode !== 'duplex' || duplex === null) return { duplex: null, capabilities };
+  const given = values.duplex_session ?? {};
+  return {
+    duplex: {
+      chunkPeriodMs: duplex.chunkPeriodMs,
+      maxSessions: given.max_sessions ?? duplex.maxSessions,
+      idleTtlS: given.idle_ttl_s ?? duplex.idleTtlS,
+      disconnectGraceS: given.disconnect_grace_s ?? duplex.disconnectGraceS,
+    },
+    capabilities: capabilities.filter((capability) => duplexCapabilities.includes(capability)),
+  };
+}
+
 function overridesSource(overrides: string | PlainObject): Source {
   const byStage = readStageOverrides(overrides);
   return { name: '--stage-overrides', byStage, unknownKeys: 'refused', tells: true };
@@ -197,8 +221,10 @@ export function deployPipeline(request: DeployRequest): Deployment {
     activeStreamWindow: file.values.active_stream_window ?? topology.activeStreamWindow,
     maxModelLen: typeof maxModelLen === 'number' ? maxModelLen : topology.maxModelLen,
     limitMmPerPrompt: limitsOf(limits, firstValues.limit_mm_per_prompt),
+    ...duplexParts(topology, file),
   };
-  if (file.values.session_mode === 'duplex')
-    notices.push(`${file.name}: session_mode duplex has no effect: this server answers in turns.`);
-  return { pipeline, connectors: file.values.connectors ?? {}, notices };
+  if (file.values.session_mode === 'duplex' && pipeline.duplex === null)
+    notices.push(`${file.name}: session_mode duplex has no effect: ${topology.name} answers in turns.`);
+  const transports = edgeTransports(pipeline, values, file.values.connectors ?? {}, file.name);
+  return { pipeline, transports, notices };
 }

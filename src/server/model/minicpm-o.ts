@@ -1,7 +1,7 @@
 import { autoregressiveStage, growth, pipeline, stepLaw, vocoderStage } from './stage-defaults.ts';
 
 /**
- * MiniCPM-o 4.5 in turn mode. Thinker and talker follow a published run of video questions (first token 59.9 ms and
+ * MiniCPM-o 4.5. Thinker and talker follow a published run of video questions (first token 59.9 ms and
  * 11.99 ms a token, first speech token 147.9 ms and 4.95 ms a token after accept); the vocoder's ten flow steps for a
  * second of sound are what its real-time factor of 0.39 to 0.49 leaves.
  */
@@ -12,6 +12,7 @@ export const miniCpmO = pipeline({
   mediaPartTokens: 64,
   limitMmPerPrompt: { image: 64, audio: null, video: null },
   asyncChunk: true,
+  duplex: { chunkPeriodMs: 1000, maxSessions: 4, idleTtlS: 300, disconnectGraceS: 30 },
   stages: [
     autoregressiveStage({
       stageId: 0,

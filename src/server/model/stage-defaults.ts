@@ -147,6 +147,7 @@ export function pipeline(
     preprocessMs: 0,
     asyncChunk: false,
     activeStreamWindow: 0,
+    duplex: null,
     ...given,
   };
 }

@@ -26,7 +26,7 @@ export type ConnectorHealth = {
 /**
  * Moves payloads between stages. It is transport only: what a chunk is and when it is sent is the adapter's affair.
  * The process of the producer puts, that of the consumer gets, each with a connector of its own; within a process
- * both are one. Payloads of an edge are delivered in the order in which they are asked for.
+ * both are one. Payloads of a request are delivered in the order in which they are asked for.
  */
 export type Connector = {
   readonly name: string;

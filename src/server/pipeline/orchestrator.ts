@@ -3,7 +3,7 @@ import type { ConnectorHealth } from './connector.ts';
 import { PipelineRun } from './pipeline-run.ts';
 import type { PipelineRequest, PipelineRuntime, ReplySink } from './pipeline-runtime.ts';
 import type { StagePool, StagePoolStats } from './stage-pool.ts';
-import type { TransferStats } from './transfer-ledger.ts';
+import type { TransferLedger, TransferStats } from './transfer-ledger.ts';
 
 export type OrchestratorStats = {
   /** Requests under way. */
@@ -82,6 +82,11 @@ export class Orchestrator {
     const pool = this.#pool(stageId);
     if (pool === undefined || pool.stats()[replicaId]?.alive !== false) return false;
     return pool.addReplica(this.#runtime.createReplica(pool.stage), replicaId) === replicaId;
+  }
+
+  /** A payload reached a stage in another process. */
+  transferred(...transfer: Parameters<TransferLedger['received']>): void {
+    this.#runtime.ledger.received(...transfer);
   }
 
   stats(): OrchestratorStats {

@@ -104,6 +104,18 @@ export type StageDefinition = AutoregressiveStage | GenerationStage | DiffusionS
 /** Tokens that the chat template adds around the messages' texts. */
 export type ChatTemplateTokens = { readonly perMessage: number; readonly generationPrompt: number };
 
+/** How full-duplex conversations are held. */
+export type DuplexDeployment = {
+  /** The model decides once per so many ms of input whether to speak. */
+  readonly chunkPeriodMs: number;
+  /** Conversations at once; further ones are refused. */
+  readonly maxSessions: number;
+  /** How long a conversation in which nothing happens lasts where it does not say, s. */
+  readonly idleTtlS: number;
+  /** How long one whose client has gone waits for it, s. */
+  readonly disconnectGraceS: number;
+};
+
 /** A model's stages and what the API must know of it. Topology is code; how it is deployed may be overridden. */
 export type PipelineDefinition = {
   readonly name: string;
@@ -129,6 +141,8 @@ export type PipelineDefinition = {
   readonly asyncChunk: boolean;
   /** Requests whose later stages may be at work at once; 0 = any number. */
   readonly activeStreamWindow: number;
+  /** `null` = it answers in turns. */
+  readonly duplex: DuplexDeployment | null;
   readonly stages: readonly StageDefinition[];
 };
 

@@ -8,7 +8,7 @@ const switches = [
     'enable-chunked-prefill',
     'async-scheduling',
   ],
-  ...['enable-lora', 'enable-auto-tool-choice', 'enable-expert-parallel', 'enable-sleep-mode', 'headless'],
+  ...['enable-lora', 'enable-auto-tool-choice', 'enable-expert-parallel', 'enable-sleep-mode'],
   ...['disable-log-requests', 'enable-log-requests', 'disable-log-stats', 'disable-uvicorn-access-log'],
   ...[
     'disable-custom-all-reduce',
@@ -50,11 +50,10 @@ const values = [
   ...['chat-template', 'chat-template-content-format', 'response-role', 'uvicorn-log-level'],
   ...['ssl-keyfile', 'ssl-certfile', 'root-path', 'api-server-count', 'scheduling-policy'],
   ...['structured-outputs-config', 'guided-decoding-backend', 'attention-backend', 'data-parallel-address'],
-  ...['data-parallel-rpc-port', 'data-parallel-size-local', 'stage-id', 'stage-configs-path', 'init-timeout'],
+  ...['data-parallel-rpc-port', 'data-parallel-size-local', 'stage-configs-path', 'init-timeout'],
   ...['stage-init-timeout', 'batch-timeout', 'worker-backend', 'ray-address', 'shm-threshold-bytes'],
-  ...['omni-master-address', 'omni-master-port', 'omni-dp-size-local', 'omni-replica-address'],
   ...[
-    'omni-heartbeat-timeout',
+    'omni-replica-address',
     'cache-backend',
     'cache-config',
     'usp',
