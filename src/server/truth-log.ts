@@ -13,12 +13,25 @@ export type TruthEvent =
   | 'video'
   | 'finish'
   | 'usage'
+  /** An event of a full-duplex session that is none of the others. */
+  | 'event'
   | 'done'
   | 'error'
   | 'abort';
 
+/** Which event of a full-duplex session it was. */
+export type TruthDuplex = {
+  readonly type: string;
+  /** The session; `null` = there was none yet. */
+  readonly session: string | null;
+  /** Its place in the session's order; `null` = it has none. */
+  readonly seq: number | null;
+  readonly response: string | null;
+};
+
 /** Counts of one event; what is absent is none. */
 export type TruthCounts = {
+  readonly duplex?: TruthDuplex;
   /** Tokens of text in it. */
   readonly tokens?: number;
   /** Bytes of the event itself: an SSE event from `data:` to its blank line, or a body. */
@@ -57,6 +70,14 @@ const nothingNoted: TruthEntry = { note: () => {} };
 
 /** The log of a server that keeps none. */
 export const noTruthLog: TruthLog = { entry: () => nothingNoted, flush: () => {}, close: () => {} };
+
+function duplexFields({ type, session, seq, response }: TruthDuplex): string {
+  let fields = `,"type":${JSON.stringify(type)}`;
+  if (session !== null) fields += `,"session":${JSON.stringify(session)}`;
+  if (seq !== null) fields += `,"seq":${seq}`;
+  if (response !== null) fields += `,"response":${JSON.stringify(response)}`;
+  return fields;
+}
 
 const flushChars = 64 * 1024;
 const flushEveryMs = 250;
@@ -103,6 +124,7 @@ export function fileTruthLog(path: string): TruthLog {
             if (counts.samples !== undefined) line += `,"samples":${counts.samples}`;
             if (counts.images !== undefined) line += `,"images":${counts.images}`;
             if (counts.frames !== undefined) line += `,"frames":${counts.frames}`;
+            if (counts.duplex !== undefined) line += duplexFields(counts.duplex);
           }
           buffered += `${line}}\n`;
           if (buffered.length >= flushChars) flush();

@@ -1,3 +1,4 @@
+import type { DuplexServer } from '../duplex/duplex-server.ts';
 import type { FaultPlan } from '../faults/fault-plan.ts';
 import type { ServerMetrics } from '../metrics/server-metrics.ts';
 import type { Orchestrator } from '../pipeline/orchestrator.ts';
@@ -23,6 +24,8 @@ export type ApiContext = {
   readonly localMediaRoot: string | null;
   /** What goes wrong on purpose. */
   readonly faults: FaultPlan;
+  /** Its full-duplex conversations; `null` = it answers in turns. */
+  readonly duplex: DuplexServer | null;
   /** Takes one line per finished request; `null` = nobody wants it. */
   readonly logLine: ((line: string) => void) | null;
 };

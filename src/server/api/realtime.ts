@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { WebSocket } from 'ws';
 import { nowMs } from '../../foundation/clock.ts';
+import { serveDuplexSocket } from '../duplex/duplex-socket.ts';
 import type { ApiContext } from './api-context.ts';
 import { decodeBase64 } from './media-source.ts';
 import { requireCapability, stageIdsGiving } from './model-routes.ts';
@@ -137,35 +139,56 @@ class RealtimeTurns {
   }
 }
 
-function asksForDuplex(query: unknown): boolean {
-  if (typeof query !== 'object' || query === null || !('duplex' in query)) return false;
-  return ['1', 'true', 'on'].includes(String(query.duplex).toLowerCase());
+/** What the address asks for: full duplex, turns, or nothing in particular. */
+function askedFor(query: unknown): 'duplex' | 'turns' | null {
+  if (typeof query !== 'object' || query === null || !('duplex' in query)) return null;
+  const value = String(query.duplex).toLowerCase();
+  if (['1', 'true', 'on'].includes(value)) return 'duplex';
+  return ['0', 'false', 'off'].includes(value) ? 'turns' : null;
 }
 
-/** `WS /v1/realtime`, turn by turn. */
+function serveTurns(
+  context: ApiContext,
+  socket: WebSocket,
+  request: FastifyRequest,
+  asksForDuplex: boolean,
+): void {
+  const session = new SocketSession(context, socket, request);
+  try {
+    requireCapability(context, 'realtime');
+    if (asksForDuplex)
+      throw new RequestError(
+        400,
+        'This server speaks in turns; duplex sessions are not available.',
+        'duplex',
+      );
+    if (context.duplex !== null)
+      throw new RequestError(400, 'Realtime API is not available: this deployment is full duplex.', 'duplex');
+  } catch (error) {
+    session.error(error);
+    session.end(1008, 'not supported');
+    return;
+  }
+  const turns = new RealtimeTurns(context, session);
+  session.onMessage((message) => turns.handle(message));
+  session.send('role', {
+    type: 'session.created',
+    id: `sess-${randomUUID()}`,
+    created: Math.floor(Date.now() / 1000),
+    model: context.servedModelName,
+  });
+}
+
+/** `WS /v1/realtime`, in turns or full duplex as deployed, and `WS /v1/duplex`. */
 export function realtimeRoute(app: FastifyInstance, context: ApiContext): void {
   app.get('/v1/realtime', { websocket: true }, (socket, request) => {
-    const session = new SocketSession(context, socket, request);
-    try {
-      requireCapability(context, 'realtime');
-      if (asksForDuplex(request.query))
-        throw new RequestError(
-          400,
-          'This server speaks in turns; duplex sessions are not available.',
-          'duplex',
-        );
-    } catch (error) {
-      session.error(error);
-      session.end(1008, 'not supported');
-      return;
-    }
-    const turns = new RealtimeTurns(context, session);
-    session.onMessage((message) => turns.handle(message));
-    session.send('role', {
-      type: 'session.created',
-      id: `sess-${randomUUID()}`,
-      created: Math.floor(Date.now() / 1000),
-      model: context.servedModelName,
-    });
+    const asked = askedFor(request.query);
+    if (context.duplex === null || asked === 'turns')
+      serveTurns(context, socket, request, asked === 'duplex');
+    else serveDuplexSocket(context, context.duplex, socket, request);
+  });
+  app.get('/v1/duplex', { websocket: true }, (socket, request) => {
+    if (context.duplex === null) serveTurns(context, socket, request, true);
+    else serveDuplexSocket(context, context.duplex, socket, request);
   });
 }

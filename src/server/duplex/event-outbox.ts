@@ -1,0 +1,102 @@
+import { EventJournal, type JournalLimits, type ReplayGap } from './event-journal.ts';
+
+/** An event for the client, before it is stamped. */
+export type DuplexEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
+
+/** What of an event the truth log tells. */
+export type EventNote = {
+  readonly responseId?: string;
+  /** Tokens of text that are new in it. */
+  readonly tokens?: number;
+  /** Samples of sound in it. */
+  readonly samples?: number;
+};
+
+/** An event as it leaves. */
+export type StampedEvent = EventNote & {
+  readonly type: string;
+  /** `null` = one that belongs to the socket and not to the session. */
+  readonly seq: number | null;
+  readonly text: string;
+};
+
+/** Where events leave. */
+export type EventWire = {
+  send(event: StampedEvent): void;
+  /** Says goodbye and closes. */
+  close(code: number, reason: string): void;
+  /** Breaks the connection off. */
+  terminate(): void;
+};
+
+/**
+ * Everything that a session says, in order: stamped, kept for a client that comes back, and sent to the socket that
+ * is attached, if one is.
+ */
+export class EventOutbox {
+  readonly #journal: EventJournal;
+  readonly #newId: () => string;
+  #wire: EventWire | null = null;
+  #lastSeq: number;
+
+  /** @param lastSeq of what the client has seen on this socket before there was a session */
+  constructor(lastSeq: number, limits: JournalLimits, newId: () => string) {
+    this.#lastSeq = lastSeq;
+    this.#journal = new EventJournal(limits, lastSeq);
+    this.#newId = newId;
+  }
+
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
+
+  get wire(): EventWire | null {
+    return this.#wire;
+  }
+
+  attach(wire: EventWire): void {
+    this.#wire = wire;
+  }
+
+  detach(): void {
+    this.#wire = null;
+  }
+
+  emit(event: DuplexEvent, note: EventNote = {}): void {
+    this.#lastSeq += 1;
+    const seq = this.#lastSeq;
+    const stamped: StampedEvent = {
+      ...note,
+      type: event.type,
+      seq,
+      text: JSON.stringify({ ...event, event_id: `event_${this.#newId()}`, server_event_seq: seq }),
+    };
+    this.#journal.add(stamped, seq);
+    this.#wire?.send(stamped);
+  }
+
+  /** Tells the socket that is attached something that no replay repeats. */
+  tell(event: DuplexEvent): void {
+    this.#wire?.send({ type: event.type, seq: null, text: stampless(event, this.#newId()) });
+  }
+
+  /** The client has everything up to here. */
+  acknowledge(seq: number): void {
+    this.#journal.trim(seq);
+  }
+
+  /** Why what follows `seq` can't be had any more; `null` = it can. */
+  gapAfter(seq: number): ReplayGap | null {
+    return this.#journal.gapAfter(seq, this.#lastSeq);
+  }
+
+  /** Sends again what followed `seq`. */
+  replayAfter(seq: number): void {
+    for (const event of this.#journal.after(seq)) this.#wire?.send(event);
+  }
+}
+
+/** An event of the socket alone, which has no place in the session's order. */
+export function stampless(event: DuplexEvent, id: string): string {
+  return JSON.stringify({ ...event, event_id: `event_${id}` });
+}
