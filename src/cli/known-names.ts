@@ -10,13 +10,6 @@ export const backendsNamedByPath: readonly string[] = [
 
 /** Datasets of the reference, as {@link knownBackends}. */
 export const knownDatasets: readonly string[] = [
-  'burstgpt',
-  'sonnet',
-  'hf',
-  'prefix_repetition',
-  'spec_bench',
-  'speed_bench',
-  'timed_trace',
   'daily-omni',
   'omniinteract',
   'seed-tts',

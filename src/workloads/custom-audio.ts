@@ -96,5 +96,6 @@ export const customAudio: Dataset = {
     'custom-ensure-client-side-data',
     'enable-multimodal-chat',
   ],
+  hasRows: true,
   load,
 };

@@ -136,5 +136,6 @@ export const customImage: Dataset = {
     'custom-ensure-client-side-data',
     'enable-multimodal-chat',
   ],
+  hasRows: true,
   load,
 };

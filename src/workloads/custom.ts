@@ -91,5 +91,6 @@ export const custom: Dataset = {
     'skip-chat-template',
     'chat-template-kwargs',
   ],
+  hasRows: true,
   load,
 };

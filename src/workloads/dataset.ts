@@ -31,6 +31,63 @@ export type DatasetOptions = {
   readonly ensureClientSideData: boolean;
   /** Requests of a trace are due when the trace says; `null` = where it says so of every one. */
   readonly selfTimed: boolean | null;
+  readonly sonnet: SonnetOptions;
+  readonly prefixRepetition: PrefixRepetitionOptions;
+  readonly timedTrace: TimedTraceOptions;
+  readonly specBench: { readonly outputLen: number; readonly category: string | null };
+  readonly speedBench: {
+    readonly subset: string;
+    readonly outputLen: number;
+    readonly category: string | null;
+  };
+  readonly hf: HfOptions;
+};
+
+/** Lengths in tokens. */
+export type SonnetOptions = {
+  readonly inputLen: number;
+  readonly outputLen: number;
+  readonly prefixLen: number;
+};
+
+/** Lengths in tokens. */
+export type PrefixRepetitionOptions = {
+  readonly prefixLen: number;
+  readonly suffixLen: number;
+  readonly numPrefixes: number;
+  readonly outputLen: number;
+};
+
+/** How a trace of lengths and times is read. */
+export type TimedTraceOptions = {
+  /** Tokens of a hash id. */
+  readonly chunkHashSize: number;
+  /** Seconds of one unit of its timestamps. */
+  readonly secMultiplier: number;
+  /** Names of its fields. */
+  readonly labels: {
+    readonly timestamp: string;
+    readonly inputLength: string;
+    readonly outputLength: string;
+    readonly hashIds: string;
+  };
+  /** Flags that were given rather than left at their defaults, so that what a file's form says gives way to them. */
+  readonly given: readonly string[];
+};
+
+/** Which rows of a data set on the hub; `null` = the data set's own default. */
+export type HfOptions = {
+  /** The data set's id where `path` is a place on this machine. */
+  readonly name: string | null;
+  readonly subset: string | null;
+  readonly split: string | null;
+  readonly outputLen: number | null;
+  /** Fetch all files and choose among all rows. */
+  readonly noStream: boolean;
+  readonly blazeditDistance: { readonly min: number; readonly max: number };
+  /** `max` null = no limit. */
+  readonly asrAudioLenS: { readonly min: number; readonly max: number | null };
+  readonly bfclCategories: readonly string[];
 };
 
 /** What random media are made of. */
@@ -72,6 +129,10 @@ export type Dataset = {
   readonly doc: string;
   /** Flags that belong to this dataset alone (long names without dashes); given with another dataset they have no effect. */
   readonly flags: readonly string[];
+  /** Has rows, of which `--num-prompts 0` takes all. */
+  readonly hasRows?: true;
+  /** Its prompts mean nothing, so that only `ignore_eos` makes answers as long as asked for. */
+  readonly meaningless?: true;
   /**
    * @throws UsageError for options it cannot honour
    * @throws InputFileError for a file or row that does not parse, naming file, line, what was found and expected

@@ -30,6 +30,31 @@ const defaults: DatasetOptions = {
   enableMultimodalChat: false,
   ensureClientSideData: false,
   selfTimed: null,
+  sonnet: { inputLen: 550, outputLen: 150, prefixLen: 200 },
+  prefixRepetition: { prefixLen: 256, suffixLen: 256, numPrefixes: 10, outputLen: 128 },
+  timedTrace: {
+    chunkHashSize: 16,
+    secMultiplier: 1,
+    labels: {
+      timestamp: 'timestamp',
+      inputLength: 'input_length',
+      outputLength: 'output_length',
+      hashIds: 'hash_ids',
+    },
+    given: [],
+  },
+  specBench: { outputLen: 256, category: null },
+  speedBench: { subset: 'qualitative', outputLen: 4096, category: null },
+  hf: {
+    name: null,
+    subset: null,
+    split: null,
+    outputLen: null,
+    noStream: false,
+    blazeditDistance: { min: 0, max: 1 },
+    asrAudioLenS: { min: 0, max: null },
+    bfclCategories: ['simple', 'live_simple', 'multiple'],
+  },
 };
 
 /** A context for tests, and the lines that a dataset says in it. */

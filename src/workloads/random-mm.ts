@@ -132,5 +132,6 @@ export const randomMm: Dataset = {
     'random-mm-audio-mime',
     'enable-multimodal-chat',
   ],
+  meaningless: true,
   load,
 };

@@ -2,7 +2,7 @@ import { randomStream } from '../foundation/random.ts';
 import type { Tokenizer } from '../tokens/tokenizer.ts';
 import type { LoadContext } from './dataset.ts';
 import { type RandomPrompt, randomWords } from './random-prompt-maker.ts';
-import { makeRandomPrompts, type RandomPromptsJob } from './random-prompts.ts';
+import { makeRandomPrompts, prefixesOf, type RandomPromptsJob } from './random-prompts.ts';
 import { randomPromptsCache, randomPromptsKey } from './random-prompts-cache.ts';
 import { makeRandomPromptsInThread } from './random-prompts-worker.ts';
 
@@ -16,7 +16,7 @@ export async function randomTexts(
 ): Promise<readonly RandomText[]> {
   const { tokenizer, seed } = context;
   if (tokenizer !== null) return await tokenTexts(context, tokenizer, { ...job, seed });
-  return wordTexts(seed, job.prefixTokens, job.bodyTokens);
+  return wordTexts({ ...job, seed });
 }
 
 async function tokenTexts(
@@ -62,10 +62,10 @@ async function obtainPrompts(
 }
 
 /** Without a tokenizer: as many words as tokens were asked for. */
-function wordTexts(seed: number, prefixWords: number, bodyWords: readonly number[]): RandomText[] {
-  const prefix = randomWords(prefixWords, randomStream(seed, 'random-prefix'));
-  return bodyWords.map((words, index) => {
-    const body = randomWords(words, randomStream(seed, `random-fill-${index}`));
-    return { text: [prefix, body].filter((part) => part !== '').join(' '), tokens: null };
+function wordTexts(job: RandomPromptsJob): RandomText[] {
+  const prefix = prefixesOf((purpose) => randomWords(job.prefixTokens, randomStream(job.seed, purpose)));
+  return job.bodyTokens.map((words, index) => {
+    const body = randomWords(words, randomStream(job.seed, `random-fill-${index}`));
+    return { text: [prefix(job, index), body].filter((part) => part !== '').join(' '), tokens: null };
   });
 }

@@ -45,5 +45,6 @@ export const random: Dataset = {
     'random-range-ratio',
     'random-batch-size',
   ],
+  meaningless: true,
   load,
 };

@@ -13,6 +13,13 @@ export type RowReading<R> = {
   sampleOf(row: R): Sample | string | Promise<Sample | string>;
   /** `--skip-invalid` leaves out rows that make no sample too, as those whose media cannot be loaded. */
   readonly skipsUnusable?: true;
+  /** Whether a row is one of those asked for; absent = all are. */
+  isWanted?(row: R): boolean;
+  /**
+   * Called once every row has been looked at.
+   * @throws UsageError where what was asked for does not exist
+   */
+  checkWanted?(): void;
 };
 
 /** @throws UsageError without a path, or with one that is no JSONL by its name */
@@ -40,15 +47,17 @@ async function usableRows<R>(
   { options, note }: LoadContext,
 ): Promise<number[]> {
   const usable: number[] = [];
+  let invalid = 0;
   for (let index = 0; index < file.count; index += 1) {
     try {
-      await parsed(file, index, reading);
-      usable.push(index);
+      const row = await parsed(file, index, reading);
+      if (reading.isWanted?.(row) !== false) usable.push(index);
     } catch (error) {
       if (!options.skipInvalid || !(error instanceof DatasetRowError)) throw error;
+      invalid += 1;
     }
   }
-  const invalid = file.count - usable.length;
+  reading.checkWanted?.();
   if (invalid > 0)
     note(`${options.name}: ${invalid} of ${file.count} rows were left out, because they do not parse.`);
   return usable;

@@ -19,11 +19,14 @@ export function isValidSequence(lengths: {
   readonly promptTokens: number;
   readonly outputTokens: number;
   readonly outputIsAskedFor: boolean;
+  /** Longest prompt, and prompt with answer, tokens. */
+  readonly limits?: { readonly promptTokens: number; readonly totalTokens: number };
 }): boolean {
   const { promptTokens, outputTokens, outputIsAskedFor } = lengths;
-  if (promptTokens < minTokens || promptTokens > maxPromptTokens) return false;
+  const limits = lengths.limits ?? { promptTokens: maxPromptTokens, totalTokens: maxTotalTokens };
+  if (promptTokens < minTokens || promptTokens > limits.promptTokens) return false;
   if (!outputIsAskedFor && outputTokens < minTokens) return false;
-  return promptTokens + outputTokens <= maxTotalTokens;
+  return promptTokens + outputTokens <= limits.totalTokens;
 }
 
 /** A conversation's first two turns, or why the row has none. */

@@ -144,5 +144,6 @@ export const workloadTrace: Dataset = {
   name: 'workload_trace',
   doc: 'Recorded requests, sent as they were and when they were: JSONL with "body" and optionally "timestamp", "headers", "request_id" per line.',
   flags: ['dataset-path', 'skip-invalid', 'self-timed'],
+  hasRows: true,
   load,
 };

@@ -41,7 +41,7 @@ export function benchServeOptions(
   refuse(explicit);
   const notes: string[] = [];
   const target = resolveTarget(flags, explicit, around.endpoints);
-  const dataset = datasetOptions(flags, around.datasets);
+  const dataset = datasetOptions(flags, explicit, around.datasets);
   const extraBody = bodyFields(flags, target.facts);
   const saves = flags['save-result'] || flags['append-result'];
   notes.push(
@@ -61,10 +61,11 @@ export function benchServeOptions(
     baseUrl: target.baseUrl,
     endpointPath: target.endpointPath,
     ...load(flags),
-    numPrompts: numPrompts(flags['num-prompts'], dataset.name),
+    numPrompts: numPrompts(flags['num-prompts'], dataset.name, around.datasets),
     stream: extraBody.stream === undefined ? !flags.unstreamed : extraBody.stream !== false,
     ignoreEos:
-      flags['ignore-eos'] ?? (randomTextDatasets.includes(dataset.name) && target.facts.samplingParameters),
+      flags['ignore-eos'] ??
+      (around.datasets[dataset.name]?.meaningless === true && target.facts.samplingParameters),
     logprobs: flags.logprobs,
     extraBody,
     videoDownload: flags['video-download'],
@@ -151,9 +152,6 @@ function report(flags: Flags, facts: EndpointFacts) {
 
 /** What is reported without --percentile-metrics. */
 const defaultMetrics = { generation: ['ttft', 'tpot', 'itl'], pooling: ['e2el'] } as const;
-
-/** Datasets whose prompts mean nothing, so that only `ignore_eos` makes answers as long as asked. */
-const randomTextDatasets = ['random', 'random-mm'];
 
 const samplingFlags = [
   ['top_p', 'top-p'],

@@ -7,7 +7,7 @@ import type { FlagValues, JsonObject } from '../flags/flag.ts';
 import { knownDatasets } from '../known-names.ts';
 
 /** What choosing a dataset needs to know of one. */
-export type DatasetFacts = Pick<Dataset, 'name' | 'doc' | 'flags'>;
+export type DatasetFacts = Pick<Dataset, 'name' | 'doc' | 'flags' | 'hasRows' | 'meaningless'>;
 export type DatasetCatalogue = Readonly<Record<string, DatasetFacts>>;
 
 type Flags = FlagValues<typeof benchServeFlags>;
@@ -16,7 +16,11 @@ type Flags = FlagValues<typeof benchServeFlags>;
  * The dataset as asked for; `--input-len` and `--output-len` win over a dataset's own lengths.
  * @throws UsageError for a dataset that is unknown or not available, and for a ratio out of range
  */
-export function datasetOptions(flags: Flags, datasets: DatasetCatalogue): DatasetOptions {
+export function datasetOptions(
+  flags: Flags,
+  explicit: ReadonlySet<string>,
+  datasets: DatasetCatalogue,
+): DatasetOptions {
   checkDataset(flags['dataset-name'], datasets);
   const inputLen = flags['input-len'];
   const outputLen = flags['output-len'];
@@ -40,6 +44,76 @@ export function datasetOptions(flags: Flags, datasets: DatasetCatalogue): Datase
     enableMultimodalChat: flags['enable-multimodal-chat'],
     ensureClientSideData: flags['custom-ensure-client-side-data'],
     selfTimed: flags['self-timed'],
+    ...baseOptions(flags, explicit),
+    hf: hubOptions(flags),
+  };
+}
+
+/** What the base tool's datasets with flags of their own are asked for. */
+function baseOptions(flags: Flags, explicit: ReadonlySet<string>) {
+  const outputLen = flags['output-len'];
+  return {
+    sonnet: {
+      inputLen: flags['input-len'] ?? flags['sonnet-input-len'],
+      outputLen: outputLen ?? flags['sonnet-output-len'],
+      prefixLen: flags['sonnet-prefix-len'],
+    },
+    prefixRepetition: {
+      prefixLen: flags['prefix-repetition-prefix-len'],
+      suffixLen: flags['prefix-repetition-suffix-len'],
+      numPrefixes: flags['prefix-repetition-num-prefixes'],
+      outputLen: outputLen ?? flags['prefix-repetition-output-len'],
+    },
+    timedTrace: timedTrace(flags, explicit),
+    specBench: {
+      outputLen: outputLen ?? flags['spec-bench-output-len'],
+      category: flags['spec-bench-category'],
+    },
+    speedBench: {
+      subset: flags['speed-bench-dataset-subset'],
+      outputLen: outputLen ?? flags['speed-bench-output-len'],
+      category: flags['speed-bench-category'],
+    },
+  };
+}
+
+function timedTrace(flags: Flags, explicit: ReadonlySet<string>): DatasetOptions['timedTrace'] {
+  const secMultiplier = flags['timed-trace-sec-multiplier'];
+  if (!(secMultiplier > 0 && Number.isFinite(secMultiplier)))
+    throw new UsageError(`--timed-trace-sec-multiplier is ${secMultiplier}, expected a number above 0.`);
+  return {
+    chunkHashSize: flags['timed-trace-chunk-hash-size'],
+    secMultiplier,
+    labels: {
+      timestamp: flags['timed-trace-label-timestamp'],
+      inputLength: flags['timed-trace-label-input-length'],
+      outputLength: flags['timed-trace-label-output-length'],
+      hashIds: flags['timed-trace-label-hash-ids'],
+    },
+    given: [...explicit].filter((name) => name.startsWith('timed-trace-')),
+  };
+}
+
+function hubOptions(flags: Flags): DatasetOptions['hf'] {
+  const distance = { min: flags['blazedit-min-distance'], max: flags['blazedit-max-distance'] };
+  const audio = { min: flags['asr-min-audio-len-sec'], max: flags['asr-max-audio-len-sec'] };
+  if (distance.min > distance.max)
+    throw new UsageError(
+      `--blazedit-min-distance ${distance.min} is above --blazedit-max-distance ${distance.max}.`,
+    );
+  if (audio.min > audio.max)
+    throw new UsageError(
+      `--asr-min-audio-len-sec ${audio.min} is above --asr-max-audio-len-sec ${audio.max}.`,
+    );
+  return {
+    name: flags['hf-name'],
+    subset: flags['hf-subset'],
+    split: flags['hf-split'],
+    outputLen: flags['output-len'] ?? flags['hf-output-len'],
+    noStream: flags['no-stream'],
+    blazeditDistance: distance,
+    asrAudioLenS: { min: audio.min, max: Number.isFinite(audio.max) ? audio.max : null },
+    bfclCategories: flags['bfcl-categories'] ?? ['simple', 'live_simple', 'multiple'],
   };
 }
 
@@ -88,11 +162,8 @@ function oneRatio(value: unknown): number {
   );
 }
 
-/** Datasets that 0 or less prompts take whole. */
-const datasetsWithRows = ['custom', 'custom_image', 'custom_audio', 'workload_trace'];
-
 /** @throws UsageError for 0 or less with a dataset that has no rows to take all of */
-export function numPrompts(count: number, dataset: string): number {
-  if (count > 0 || datasetsWithRows.includes(dataset)) return count;
+export function numPrompts(count: number, dataset: string, datasets: DatasetCatalogue): number {
+  if (count > 0 || datasets[dataset]?.hasRows === true) return count;
   throw new UsageError(`--num-prompts must be at least 1 with --dataset-name ${dataset}, got ${count}.`);
 }

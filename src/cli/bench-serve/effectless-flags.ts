@@ -38,7 +38,7 @@ export function effectlessFlags(
     const owner = table[name]?.belongsTo ?? ownerOf(name, own, run.datasets);
     if (owner !== null) lines.push(`--${name} has no effect here: it belongs to ${owner}.`);
   }
-  if (explicit.has('input-len') && !own.has('random-input-len'))
+  if (explicit.has('input-len') && !own.has('random-input-len') && !own.has('sonnet-input-len'))
     lines.push(`--input-len has no effect with --dataset-name ${run.dataset}.`);
   if (run.dataset === 'workload_trace') {
     for (const name of recordedFlags)

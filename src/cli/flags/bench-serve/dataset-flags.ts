@@ -1,4 +1,6 @@
 import type { FlagTable } from '../flag.ts';
+import { baseDatasetFlags } from './base-dataset-flags.ts';
+import { hubDatasetFlags } from './hub-dataset-flags.ts';
 import { mediaDatasetFlags } from './media-dataset-flags.ts';
 
 /** Which prompts (upstream §2.4), for the datasets that can be loaded. */
@@ -16,7 +18,7 @@ export const datasetFlags = {
     kind: 'path',
     default: null,
     common: true,
-    doc: 'File of the dataset.',
+    doc: 'File of the dataset; of hf its id on the hub, org/name or org/name@revision.',
   },
   'input-len': {
     group: 'Dataset',
@@ -121,4 +123,6 @@ export const datasetFlags = {
     doc: 'random-rerank: the model reads query and documents apart, as embedding models do; the query counts as one of the prompts.',
   },
   ...mediaDatasetFlags,
+  ...baseDatasetFlags,
+  ...hubDatasetFlags,
 } as const satisfies FlagTable;

@@ -7,43 +7,6 @@ type ForeignFlag =
 
 /** Flags of the reference by what they belong to. Their values are checked as the reference checks them. */
 const foreign = {
-  'the dataset sonnet': {
-    'sonnet-input-len': 'int',
-    'sonnet-output-len': 'int',
-    'sonnet-prefix-len': 'int',
-  },
-  'the dataset hf': {
-    'no-stream': 'boolean',
-    'hf-subset': 'string',
-    'hf-split': 'string',
-    'hf-name': 'string',
-    'hf-output-len': 'int',
-    'blazedit-min-distance': 'float',
-    'blazedit-max-distance': 'float',
-    'asr-max-audio-len-sec': 'float',
-    'asr-min-audio-len-sec': 'float',
-    'bfcl-categories': 'string',
-  },
-  'the dataset spec_bench': { 'spec-bench-output-len': 'int', 'spec-bench-category': 'string' },
-  'the dataset speed_bench': {
-    'speed-bench-dataset-subset': 'string',
-    'speed-bench-output-len': 'int',
-    'speed-bench-category': 'string',
-  },
-  'the dataset prefix_repetition': {
-    'prefix-repetition-prefix-len': 'int',
-    'prefix-repetition-suffix-len': 'int',
-    'prefix-repetition-num-prefixes': 'int',
-    'prefix-repetition-output-len': 'int',
-  },
-  'the dataset timed_trace': {
-    'timed-trace-chunk-hash-size': 'int',
-    'timed-trace-sec-multiplier': 'float',
-    'timed-trace-label-timestamp': 'string',
-    'timed-trace-label-input-length': 'string',
-    'timed-trace-label-output-length': 'string',
-    'timed-trace-label-hash-ids': 'string',
-  },
   'the dataset daily-omni': {
     'daily-omni-qa-json': 'path',
     'daily-omni-video-dir': 'path',

@@ -58,10 +58,10 @@ export const mediaDatasetFlags = {
     doc: 'Load the media of custom_image and custom_audio here, from files and the web, and send them as data URLs. Else the server gets file:// and web addresses.',
   },
   'self-timed': {
-    group: 'Dataset workload_trace',
+    group: 'Dataset timed_trace, workload_trace',
     kind: 'boolean',
     default: null,
-    defaultDoc: 'on for workload_trace, where every row has a timestamp',
+    defaultDoc: 'on for timed_trace, and for workload_trace where every row has a timestamp',
     doc: 'Send each request at the time that the trace has for it; --request-rate and the like then have no effect. --no-self-timed sends it at the request rate.',
   },
 } as const satisfies FlagTable;
