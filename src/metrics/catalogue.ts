@@ -4,6 +4,13 @@ import { audioRtf } from './request/audio-rtf.ts';
 import { audioTtfp } from './request/audio-ttfp.ts';
 import { audioUnderrun } from './request/audio-underrun.ts';
 import { clientQueueTime } from './request/client-queue-time.ts';
+import {
+  duplexClientTtfp,
+  duplexClientTtft,
+  duplexResponseTtfp,
+  duplexResponseTtft,
+} from './request/duplex-response.ts';
+import { duplexStreamRtf, duplexStreamTtfp, duplexStreamTtft } from './request/duplex-stream.ts';
 import { e2el } from './request/e2el.ts';
 import { e2elIncludingClientQueue } from './request/e2el-including-client-queue.ts';
 import { denoiseStepLatency, imageGeneration } from './request/image-generation.ts';
@@ -22,6 +29,7 @@ import {
   totalAudioFrames,
 } from './run/audio.ts';
 import { averagePixelsPerImage, imageThroughput, totalImages } from './run/images.ts';
+import { inputPacingMaxLag, inputPacingMeanLag } from './run/pacing.ts';
 import {
   coalescedEvents,
   maxConcurrentRequests,
@@ -29,7 +37,15 @@ import {
   maxOutputTokensPerS,
   peakOutputTokensPerSExact,
 } from './run/peaks.ts';
-import { aborted, completed, duration, failed, requestGoodput, requestThroughput } from './run/requests.ts';
+import {
+  aborted,
+  completed,
+  duration,
+  failed,
+  keptRequests,
+  requestGoodput,
+  requestThroughput,
+} from './run/requests.ts';
 import { outputThroughput, totalInputTokens, totalOutputTokens, totalTokenThroughput } from './run/tokens.ts';
 import { totalVideoDurationS, totalVideoFrames, videoThroughput } from './run/videos.ts';
 import { stageAudioDuration, stageAudioFrames, stageAudioRtf } from './stage/audio-stage.ts';
@@ -58,10 +74,20 @@ export const requestMetrics = {
   video_rtf: videoRtf,
   video_generation: videoGeneration,
   peak_memory_mb: peakMemory,
+  duplex_stream_ttft: duplexStreamTtft,
+  duplex_stream_ttfp: duplexStreamTtfp,
+  duplex_stream_rtf: duplexStreamRtf,
 } satisfies Record<string, RequestMetric>;
 export type RequestMetricKey = keyof typeof requestMetrics;
 
-export const samplesMetrics = { itl, itl_per_token: itlPerToken } satisfies Record<string, SamplesMetric>;
+export const samplesMetrics = {
+  itl,
+  itl_per_token: itlPerToken,
+  duplex_response_ttft: duplexResponseTtft,
+  duplex_response_ttfp: duplexResponseTtfp,
+  duplex_client_ttft: duplexClientTtft,
+  duplex_client_ttfp: duplexClientTtfp,
+} satisfies Record<string, SamplesMetric>;
 export type SamplesMetricKey = keyof typeof samplesMetrics;
 
 /** Metrics that a report states as a distribution. */
@@ -94,6 +120,9 @@ export const runMetrics = {
   total_video_frames: totalVideoFrames,
   video_throughput: videoThroughput,
   client_coalesced_events: coalescedEvents,
+  kept_requests: keptRequests,
+  input_pacing_mean_lag: inputPacingMeanLag,
+  input_pacing_max_lag: inputPacingMaxLag,
 } satisfies Record<string, RunMetric>;
 export type RunMetricKey = keyof typeof runMetrics;
 

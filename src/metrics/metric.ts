@@ -58,6 +58,8 @@ export type RequestMetric = MetricEntry &
 export type SamplesMetric = MetricEntry &
   Selectable & {
     readonly kind: 'samples';
+    /** Stated whether or not the run asks for them. */
+    readonly fixedPercentiles?: readonly number[];
     of(request: RequestFigures): ArrayLike<number>;
   };
 

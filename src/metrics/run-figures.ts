@@ -31,15 +31,20 @@ export type RunFigures = {
   readonly videoFrames: number;
   /** Messages that shared their network read with the one before them. */
   readonly coalescedEvents: number;
+  /** How late chunks of live input left, ms: their mean, and the worst; `null` = none was sent. */
+  readonly pacingMeanLagMs: number | null;
+  readonly pacingMaxLagMs: number | null;
+  /** Requests among the measured that an earlier run had finished. */
+  readonly kept: number;
   readonly peaks: RunPeaks;
 };
 
 export type RunPeaks = {
-  /** In one-second buckets, as the reference counts. */
-  readonly tokensPerS: number;
+  /** In one-second buckets, as the reference counts; `null` = sessions hold many responses, whose tokens have no times. */
+  readonly tokensPerS: number | null;
   readonly concurrent: number;
-  /** Within any second, messages weighing their tokens. */
-  readonly tokensPerSExact: number;
+  /** Within any second, messages weighing their tokens; `null` as above. */
+  readonly tokensPerSExact: number | null;
   /** At one moment, failed requests included. */
   readonly concurrentExact: number;
 };

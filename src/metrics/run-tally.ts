@@ -1,3 +1,4 @@
+import type { DuplexSessionFacts } from '../records/duplex-session.ts';
 import type { RequestRecord } from '../records/request-record.ts';
 import type { RunFacts } from '../records/run-facts.ts';
 import { peakOverlap } from './exact-concurrency.ts';
@@ -23,6 +24,9 @@ export class RunTally {
   readonly #isGood: ((request: RequestFigures) => boolean) | null;
   readonly #buckets: SecondBuckets | null;
   readonly #tokenPeak: ExactTokenPeak | null;
+  #sessions = 0;
+  #pacedChunks = 0;
+  #lagMs = 0;
 
   /** @param measured all measured records, failed ones too */
   constructor(measured: readonly RequestRecord[], run: RunFacts) {
@@ -31,6 +35,7 @@ export class RunTally {
     this.#buckets = span && new SecondBuckets(span.startMs, span.endMs);
     this.#tokenPeak = span && new ExactTokenPeak(span.startMs, span.endMs);
     this.#sums = { ...nothing, run, durationS: durationOf(measured, run), ...outcomesOf(measured) };
+    this.#sums.kept = measured.filter(({ kept }) => kept === true).length;
     this.#sums.peaks = { ...nothing.peaks, concurrentExact: inFlightPeak(measured) };
     this.#sums.good = this.#isGood && 0;
   }
@@ -47,16 +52,26 @@ export class RunTally {
     this.#addPictures(record);
     this.#addTokens(request);
     sums.coalescedEvents += coalesced(record.events.timesMs);
+    if (record.duplex !== null) this.#addPacing(record.duplex);
+  }
+
+  #addPacing({ inputAudioChunks, pacingMeanLagMs, pacingMaxLagMs }: DuplexSessionFacts): void {
+    this.#sessions += 1;
+    if (inputAudioChunks === 0) return;
+    this.#pacedChunks += inputAudioChunks;
+    this.#lagMs += pacingMeanLagMs * inputAudioChunks;
+    this.#sums.pacingMaxLagMs = Math.max(this.#sums.pacingMaxLagMs ?? 0, pacingMaxLagMs);
   }
 
   figures(): RunFigures {
     const peaks: RunPeaks = {
       concurrentExact: this.#sums.peaks.concurrentExact,
       concurrent: this.#buckets?.peakRequests() ?? 0,
-      tokensPerS: this.#buckets?.peakTokens() ?? 0,
-      tokensPerSExact: this.#tokenPeak?.peak() ?? 0,
+      tokensPerS: this.#sessions > 0 ? null : (this.#buckets?.peakTokens() ?? 0),
+      tokensPerSExact: this.#sessions > 0 ? null : (this.#tokenPeak?.peak() ?? 0),
     };
-    return { ...this.#sums, peaks };
+    const pacingMeanLagMs = this.#pacedChunks > 0 ? this.#lagMs / this.#pacedChunks : null;
+    return { ...this.#sums, pacingMeanLagMs, peaks };
   }
 
   #addAudio({ record, run, audio }: RequestFigures): void {
@@ -111,6 +126,9 @@ const nothing: Omit<RunFigures, 'run'> = {
   videoDurationS: 0,
   videoFrames: 0,
   coalescedEvents: 0,
+  pacingMeanLagMs: null,
+  pacingMaxLagMs: null,
+  kept: 0,
   peaks: { tokensPerS: 0, concurrent: 0, tokensPerSExact: 0, concurrentExact: 0 },
 };
 

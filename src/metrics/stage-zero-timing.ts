@@ -9,8 +9,11 @@ export type StageZeroTiming = {
   readonly gapsMs: Float64Array;
 };
 
-type Entry = {
+/** What the text stage said of one response. */
+export type StageZeroEntry = {
+  /** A whole number ≥ 0; NaN = not said, which makes the whole unusable. */
   readonly tokens: number;
+  /** `null` = no list, or no times. */
   readonly gapsMs: readonly number[] | null;
   readonly tpotMs: number | null;
 };
@@ -25,14 +28,27 @@ export function stageZeroTiming(
   responses: readonly ResponseFacts[],
   expectedTokens: number,
 ): StageZeroTiming | null {
-  const entries = responses.map(entryOf).filter((entry) => entry !== null);
+  return timingOfEntries(
+    responses.map(entryOf).filter((entry) => entry !== null),
+    expectedTokens,
+  );
+}
+
+/**
+ * The same of a session, whose every response must have an entry. Gaps between responses are no gaps between tokens.
+ * @param expectedTokens output tokens of all responses
+ */
+export function timingOfEntries(
+  entries: readonly StageZeroEntry[],
+  expectedTokens: number,
+): StageZeroTiming | null {
   const total = entries.reduce((sum, entry) => sum + entry.tokens, 0);
   const timed = entries.filter((entry) => entry.tokens > 1);
   if (total !== expectedTokens || timed.length === 0) return null;
   return timingOfLists(timed) ?? timingOfMeans(timed, expectedTokens);
 }
 
-function entryOf(response: ResponseFacts): Entry | null {
+function entryOf(response: ResponseFacts): StageZeroEntry | null {
   const snapshot = response.stages['0'];
   if (!snapshot) return null;
   const count = snapshot.num_tokens_out;
@@ -44,7 +60,7 @@ function entryOf(response: ResponseFacts): Entry | null {
   };
 }
 
-function timingOfLists(entries: readonly Entry[]): StageZeroTiming | null {
+function timingOfLists(entries: readonly StageZeroEntry[]): StageZeroTiming | null {
   const all: number[] = [];
   for (const { gapsMs, tokens } of entries) {
     if (gapsMs?.length !== tokens - 1) return null;
@@ -54,7 +70,7 @@ function timingOfLists(entries: readonly Entry[]): StageZeroTiming | null {
   return spanMs > 0 ? { spanMs, gapsMs: Float64Array.from(all) } : null;
 }
 
-function timingOfMeans(entries: readonly Entry[], expectedTokens: number): StageZeroTiming | null {
+function timingOfMeans(entries: readonly StageZeroEntry[], expectedTokens: number): StageZeroTiming | null {
   let weightedMs = 0;
   let weights = 0;
   for (const { tpotMs, tokens } of entries) {

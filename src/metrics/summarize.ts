@@ -2,6 +2,7 @@ import { type SampleSummary, sortedCopy, summarizeSample } from '../foundation/s
 import type { RequestRecord } from '../records/request-record.ts';
 import type { RunFacts } from '../records/run-facts.ts';
 import { requestMetrics, runMetrics, samplesMetrics } from './catalogue.ts';
+import { duplexTimingSources } from './duplex-timing.ts';
 import { failedRequestsOf, failureGroupsOf } from './failures.ts';
 import { probeSummaryOf } from './probe-summary.ts';
 import { recordOf } from './record-of.ts';
@@ -35,6 +36,10 @@ export function summarize(records: readonly RequestRecord[], facts: RunFacts): R
     failed,
     failureGroups: failureGroupsOf(failed),
     notes: replyNotesOf(succeeded),
+    duplexTiming: duplexTimingSources(
+      succeeded,
+      (record) => (requestFiguresOf(record, facts)?.tokenSpanMs ?? null) !== null,
+    ),
     tokensCounted: facts.hasTokenizer || figures.countedReplies > 0,
     hasAudio: figures.audioReplies > 0,
     requests: () => requestRows(measured, facts),
@@ -62,7 +67,10 @@ function distributionsOf(
     for (const { metric, column } of poolList) column.pushAll(metric.of(request));
   }
   const described = describer(facts.metricPercentiles);
-  const seen = recordOf({ ...scalars, ...pools }, ({ column }) => described(column.values()));
+  const seen = {
+    ...recordOf(scalars, ({ column }) => described(column.values())),
+    ...recordOf(pools, ({ metric, column }) => described(column.values(), metric.fixedPercentiles)),
+  };
   return {
     distributions: recordOf(seen, ({ distribution }) => distribution),
     sketches: recordOf(seen, ({ sketch }) => sketch),
@@ -75,15 +83,19 @@ type Described = { readonly distribution: SampleSummary; readonly sketch: Sample
  * Describes samples; the longest is described once where it comes twice. Sorting millions of gaps takes longer than all
  * else, and gaps per token are those per chunk wherever each chunk brought one token.
  */
-function describer(percentiles: readonly number[]): (values: Float64Array) => Described {
+function describer(
+  percentiles: readonly number[],
+): (values: Float64Array, fixed?: readonly number[]) => Described {
   let longest: { readonly values: Float64Array; readonly described: Described } | null = null;
-  return (values) => {
-    if (longest && sameValues(longest.values, values)) return longest.described;
+  return (values, fixed = []) => {
+    const further = fixed.filter((p) => !percentiles.includes(p));
+    if (further.length === 0 && longest && sameValues(longest.values, values)) return longest.described;
     const sorted = sortedCopy(values);
     const described = {
-      distribution: summarizeSample(values, percentiles, sorted),
+      distribution: summarizeSample(values, [...percentiles, ...further], sorted),
       sketch: sketchOf(sorted),
     };
+    if (further.length > 0) return described;
     if (!longest || values.length > longest.values.length) longest = { values, described };
     return described;
   };

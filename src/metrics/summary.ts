@@ -2,6 +2,7 @@ import type { SampleSummary } from '../foundation/statistics.ts';
 import type { RequestRecord } from '../records/request-record.ts';
 import type { RunFacts } from '../records/run-facts.ts';
 import type { DistributionKey, RequestMetricKey, RunMetricKey, StageMetricKey } from './catalogue.ts';
+import type { DuplexTimingSources } from './duplex-timing.ts';
 import type { FailedRequest, FailureGroup } from './failures.ts';
 import type { SampleSketch } from './sample-sketch.ts';
 import type { StageClass } from './stage-rows.ts';
@@ -79,6 +80,8 @@ export type RunSummary = {
   readonly failed: readonly FailedRequest[];
   readonly failureGroups: readonly FailureGroup[];
   readonly notes: ReplyNotes;
+  /** `null` = the run had no full-duplex sessions. */
+  readonly duplexTiming: DuplexTimingSources | null;
   /** Tokens could be counted, by the server or by a tokenizer. */
   readonly tokensCounted: boolean;
   /** Some successful request carried audio, whether or not its length is known. */

@@ -151,6 +151,7 @@ export function exampleFacts(changes: Partial<RunFacts>): RunFacts {
     continuityThresholdS: 0.1,
     temperature: null,
     self: null,
+    datasetResults: {},
     environment: null,
     ...changes,
   };

@@ -110,6 +110,7 @@ const recordSchema = z.strictObject({
   // Absent in records of other endpoints, and in those of versions that knew no sessions.
   duplex: duplexSessionSchema.nullable().default(null),
   outcome: outcomeSchema,
+  kept: z.literal(true).exactOptional(),
 });
 
 const columnNames = ['timesMs', 'kinds', 'tokens', 'bytes', 'frames', 'responses'] as const;

@@ -165,4 +165,9 @@ export type RequestRecord = {
   /** A full-duplex session; `null` = the request was none. */
   readonly duplex: DuplexSessionFacts | null;
   readonly outcome: Outcome;
+  /**
+   * Measured by an earlier run of the same command, which was cut off, and kept: its times were moved so that the parts
+   * stand one after the other.
+   */
+  readonly kept?: true;
 };

@@ -61,7 +61,8 @@ const runFactsSchema: z.ZodType<RunFacts> = z.strictObject({
       maxInFlight: numberOrNull,
     })
     .nullable(),
-  // Absent from runs of before it was recorded.
+  // Absent from runs of before they were recorded.
+  datasetResults: z.record(z.string(), z.unknown()).default({}),
   environment: z
     .strictObject({
       nodeVersion: z.string(),

@@ -99,6 +99,8 @@ export type RunFacts = {
   /** Temperature on the wire; `null` = the server's default. */
   readonly temperature: number | null;
   readonly self: SelfMeasurement | null;
+  /** What the dataset made of the finished run, by key as the result file spells it; empty for most datasets. */
+  readonly datasetResults: Readonly<Record<string, unknown>>;
   /** `null` = not recorded. */
   readonly environment: RunEnvironment | null;
 };

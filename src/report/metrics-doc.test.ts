@@ -24,7 +24,15 @@ describe('the catalogue', () => {
     expect(percentileMetrics.every(({ doc }) => doc !== '')).toBe(true);
     expect(goodputKeys.map(({ name }) => name).toSorted()).toEqual([
       ...['audio_rtf', 'audio_ttfp', 'audio_ttft', 'audio_underrun', 'client_queue_time'],
-      ...['denoise_step_latency', 'e2el', 'e2el_including_client_queue', 'image_generation'],
+      ...[
+        'denoise_step_latency',
+        'duplex_stream_rtf',
+        'duplex_stream_ttfp',
+        'duplex_stream_ttft',
+        'e2el',
+        'e2el_including_client_queue',
+        'image_generation',
+      ],
       ...['peak_memory_mb', 'time_to_first_content', 'tpot', 'ttft', 'video_generation', 'video_rtf'],
     ]);
   });

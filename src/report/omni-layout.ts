@@ -27,6 +27,11 @@ export const omniLayout: readonly ServingItem[] = [
   { kind: 'title', text: ' Serving Benchmark Result ' },
   { kind: 'row', label: 'Successful requests:', metric: 'completed', format: 'integer' },
   { kind: 'row', label: 'Failed requests:', metric: 'failed', format: 'integer' },
+  {
+    kind: 'section',
+    when: ({ run }) => above0(run.kept_requests),
+    items: [{ kind: 'row', label: 'Kept from an earlier run:', metric: 'kept_requests', format: 'integer' }],
+  },
   { kind: 'setting', label: 'Maximum request concurrency:', setting: 'maxConcurrency', format: 'integer' },
   { kind: 'setting', label: 'Request rate configured (RPS):', setting: 'requestRate', format: 'fixed' },
   { kind: 'row', label: 'Benchmark duration (s):', metric: 'duration', format: 'fixed' },
@@ -69,10 +74,16 @@ export const omniLayout: readonly ServingItem[] = [
             format: 'fixed',
           },
           {
-            kind: 'row',
-            label: 'Peak output token throughput (tok/s):',
-            metric: 'max_output_tokens_per_s',
-            format: 'fixed',
+            kind: 'section',
+            when: ({ run }) => run.max_output_tokens_per_s !== null,
+            items: [
+              {
+                kind: 'row',
+                label: 'Peak output token throughput (tok/s):',
+                metric: 'max_output_tokens_per_s',
+                format: 'fixed',
+              },
+            ],
           },
           // Printed a second time, as in the original.
           {

@@ -1,3 +1,4 @@
+import { datasetResults, duplexMetrics } from './duplex-result.ts';
 import { additions, omniAdditions } from './result-additions.ts';
 import {
   aggregate,
@@ -62,6 +63,8 @@ export const omniResult: readonly EntrySource[] = [
   sampleCount('audio_ttfp'),
   sampleCount('audio_rtf'),
   requestStageMetrics,
+  duplexMetrics,
+  datasetResults,
   rpsChangeEvents,
   selectedStatistics,
   ...omniAdditions,

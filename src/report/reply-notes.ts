@@ -3,7 +3,7 @@ import type { RunSummary } from '../metrics/summary.ts';
 import { sanitizeForTerminal } from './sanitize-for-terminal.ts';
 
 /** What a reader should know before trusting the figures, for the lines after the report. Empty where all is well. */
-export function renderReplyNotes({ notes }: RunSummary): string[] {
+export function renderReplyNotes({ notes, duplexTiming }: RunSummary): string[] {
   const lines: string[] = [];
   const because = (note: string | null): string => (note === null ? '' : ` (${sanitizeForTerminal(note)})`);
   if (notes.droppedAudioChunks > 0)
@@ -13,6 +13,14 @@ export function renderReplyNotes({ notes }: RunSummary): string[] {
   if (notes.undecodedAudioReplies > 0)
     lines.push(
       `The audio of ${notes.undecodedAudioReplies} replies could not be decoded${because(notes.undecodedAudioNote)}; their duration and RTF are not known.`,
+    );
+  if (duplexTiming !== null && duplexTiming.untimedSessions > 0)
+    lines.push(
+      `${duplexTiming.untimedSessions} sessions omitted complete engine token timing; standard TPOT/ITL are unavailable for them. The server sends it with return_stage_metrics, see --print-stage.`,
+    );
+  if (duplexTiming !== null && duplexTiming.byServer > 0 && duplexTiming.byClient > 0)
+    lines.push(
+      `${duplexTiming.byClient} of ${duplexTiming.byServer + duplexTiming.byClient} responses were timed by the client alone, from another moment than the server's: TTFT and TTFP mix the two. See source in duplex_request_metrics.`,
     );
   if (notes.brokenImages > 0)
     lines.push(

@@ -1,3 +1,4 @@
+import { keptRequests } from './duplex-result.ts';
 import {
   aggregate,
   deviation,
@@ -20,6 +21,7 @@ export const additions: readonly EntrySource[] = [
   queueStatistics,
   runFacts,
   aggregate('client_coalesced_events'),
+  keptRequests,
   selfMeasurement,
 ];
 

@@ -1,5 +1,10 @@
 import type { SampleSummary } from '../foundation/statistics.ts';
-import { type DistributionKey, distributionMetric, type RunMetricKey } from '../metrics/catalogue.ts';
+import {
+  type DistributionKey,
+  distributionMetric,
+  type RequestMetricKey,
+  type RunMetricKey,
+} from '../metrics/catalogue.ts';
 import type { MetricEntry, MetricUnit } from '../metrics/metric.ts';
 import type { RequestRow, RunSummary } from '../metrics/summary.ts';
 import { percentileName } from './report-lines.ts';
@@ -93,10 +98,7 @@ export function perRequest(key: string, of: (row: RequestRow) => unknown): Entry
 }
 
 /** A scalar of the catalogue as such a list; times in seconds. */
-export function perRequestMetric(
-  key: string,
-  metric: Exclude<DistributionKey, 'itl' | 'itl_per_token'>,
-): EntrySource {
+export function perRequestMetric(key: string, metric: RequestMetricKey): EntrySource {
   const scale = distributionMetric(metric).unit === 'ms' ? 1000 : 1;
   return perRequest(key, ({ values }) => {
     const value = finiteOrNull(values[metric]);

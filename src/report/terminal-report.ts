@@ -4,6 +4,7 @@ import type { MetricEntry, MetricUnit } from '../metrics/metric.ts';
 import { isSelected } from '../metrics/percentile-metrics.ts';
 import type { RunSummary, StageSummary } from '../metrics/summary.ts';
 import { baseLayout } from './base-layout.ts';
+import { duplexLines } from './duplex-lines.ts';
 import type { BlockItem, ServingItem, StageItem } from './layout.ts';
 import { omniLayout } from './omni-layout.ts';
 import { blockLines, reportWidth, textLine, titleLine, valueLine } from './report-lines.ts';
@@ -13,7 +14,11 @@ import { stageDurationLines } from './stage-duration-lines.ts';
 /** The report as the original prints it, line by line: values are padded with blanks, no line holds a line end. */
 export function renderTerminalReport(summary: RunSummary): string[] {
   const layout = summary.facts.omni ? omniLayout : baseLayout;
-  return [...layout.flatMap((item) => servingLines(item, summary)), '='.repeat(reportWidth)];
+  return [
+    ...layout.flatMap((item) => servingLines(item, summary)),
+    '='.repeat(reportWidth),
+    ...duplexLines(' Duplex Per-Response Latency ', summary),
+  ];
 }
 
 function servingLines(item: ServingItem, summary: RunSummary): string[] {

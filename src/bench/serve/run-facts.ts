@@ -66,6 +66,7 @@ export function plannedFacts(
     continuityThresholdS: run.continuityThresholdS,
     temperature: typeof temperature === 'number' ? temperature : null,
     self: null,
+    datasetResults: {},
     environment: environment(),
   };
 }

@@ -40,6 +40,19 @@ export const aborted: RunMetric = {
   of: (run) => run.aborted,
 };
 
+export const keptRequests: RunMetric = {
+  kind: 'run',
+  key: 'kept_requests',
+  label: 'Kept from an earlier run',
+  title: 'Kept requests',
+  unit: 'count',
+  modality: 'any',
+  better: 'neither',
+  doc: 'Measured requests that an earlier run of the same command had finished before it was cut off; they count like the others. The time between the two runs is left out, so that the duration is that of the parts.',
+  source: 'omnimeter',
+  of: (run) => run.kept,
+};
+
 export const duration: RunMetric = {
   kind: 'run',
   key: 'duration',
