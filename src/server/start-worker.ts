@@ -7,6 +7,7 @@ import { newProcessId } from './cluster/process-id.ts';
 import { StageWorker } from './cluster/stage-worker.ts';
 import { createEngine } from './engine/engine-registry.ts';
 import { timerScheduler } from './engine/scheduler.ts';
+import type { EngineStats } from './engine/stage-engine.ts';
 import { deployPipeline } from './model/deploy-pipeline.ts';
 import { scaledStage } from './pipeline/create-runtime.ts';
 import { clusterRole, connectorsFor, deploymentFacts, settledTransports } from './serve-cluster.ts';
@@ -19,6 +20,8 @@ export type RunningWorker = {
   readonly notices: readonly string[];
   /** Rejects where the server refuses a replica; resolves after `close`. */
   readonly ended: Promise<void>;
+  /** Of each replica. */
+  stats(): EngineStats[];
   close(): Promise<void>;
 };
 
@@ -82,5 +85,6 @@ export async function startWorker(
     scheduler.close();
   };
   const ended = Promise.all(workers.map((worker) => worker.run())).then(() => undefined);
-  return { stageName: stage.name, notices, ended, close };
+  const stats = (): EngineStats[] => workers.map((worker) => worker.stats());
+  return { stageName: stage.name, notices, ended, stats, close };
 }

@@ -48,7 +48,7 @@ export async function testServer(options: Partial<ServeOptions> = {}): Promise<T
   const truthLog = join(folder, 'truth.jsonl');
   const server = await startServer(
     { ...serveDefaults, model: qwen3OmniId, port: 0, stageOverrides: instantly, truthLog, ...options },
-    { countTokens: countWords, logLine: () => {} },
+    { countTokens: countWords, logLine: () => {}, clusterLine: () => {} },
   );
   return {
     ...server,

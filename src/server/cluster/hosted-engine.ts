@@ -14,7 +14,10 @@ export type HostedEngineOptions = {
   readonly send: (message: ToHead) => void;
 };
 
-/** An engine of this process that works for a head in another: times cross over on the head's clock. */
+/**
+ * An engine of this process that works for a head in another: times cross over on the head's clock. A request is known
+ * until the head aborts it, which it does at its end too.
+ */
 export class HostedEngine {
   readonly #options: HostedEngineOptions;
   readonly #sequences = new Map<number, { readonly requestId: string; readonly sequence: StageSequence }>();
@@ -40,7 +43,7 @@ export class HostedEngine {
     return this.#options.engine.stats();
   }
 
-  /** Stops everything under way, untold. */
+  /** Stops everything that the head has not let go, untold. */
   abortAll(): void {
     for (const id of [...this.#sequences.keys()]) this.#abort(id);
   }
@@ -52,7 +55,6 @@ export class HostedEngine {
         { ...request, acceptedMs: request.acceptedMs - offset.ms },
         {
           onOutput: (output) => {
-            if (output.finishReason !== null) this.#sequences.delete(id);
             send({ type: 'output', sequence: id, output: { ...output, dueMs: output.dueMs + offset.ms } });
           },
           onProgress: (progress) => send({ type: 'progress', sequence: id, progress }),

@@ -40,6 +40,8 @@ class RemoteSequence implements StageSequence {
   readonly #underWay = new Map<string, Transfer>();
   /** Waits for the first output of the stage before it. */
   waitsForChunk: boolean;
+  /** Has given all it gives; input that is still on its way is accounted for until the request ends. */
+  finished = false;
 
   constructor(id: number, engine: RemoteEngine, request: StageRequest, listener: StageListener) {
     this.#id = id;
@@ -111,7 +113,7 @@ export class RemoteEngine implements StageEngine {
     switch (message.type) {
       case 'output': {
         const { output } = message;
-        if (output.finishReason !== null) this.#sequences.delete(message.sequence);
+        if (output.finishReason !== null) sequence.finished = true;
         // The two clocks agree to within a message's way: an output is never due after it has come.
         listener.onOutput({ ...output, dueMs: Math.min(output.dueMs, nowMs) }, nowMs);
         return;
@@ -120,7 +122,7 @@ export class RemoteEngine implements StageEngine {
         listener.onProgress(message.progress);
         return;
       case 'failure':
-        this.#sequences.delete(message.sequence);
+        sequence.finished = true;
         listener.onFailure(message.failure);
         return;
       case 'received': {
@@ -145,8 +147,12 @@ export class RemoteEngine implements StageEngine {
 
   stats(): EngineStats {
     let waitingForChunk = 0;
-    for (const sequence of this.#sequences.values()) if (sequence.waitsForChunk) waitingForChunk += 1;
-    const fed = this.#sequences.size - waitingForChunk;
+    let fed = 0;
+    for (const { finished, waitsForChunk } of this.#sequences.values()) {
+      if (finished) continue;
+      if (waitsForChunk) waitingForChunk += 1;
+      else fed += 1;
+    }
     const waiting = Math.min(this.#waiting, fed);
     return { running: fed - waiting, waiting, waitingForChunk };
   }

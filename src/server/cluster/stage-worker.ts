@@ -1,6 +1,6 @@
 import { nowMs } from '../../foundation/clock.ts';
 import { UsageError } from '../../foundation/errors.ts';
-import type { StageEngine } from '../engine/stage-engine.ts';
+import type { EngineStats, StageEngine } from '../engine/stage-engine.ts';
 import type { Connector } from '../pipeline/connector.ts';
 import type { Edge } from '../pipeline/transfer-metadata.ts';
 import { type Broker, NoAnswerError } from './broker.ts';
@@ -105,6 +105,10 @@ export class StageWorker {
       this.#hosted.abortAll();
       if (!this.#stopped.signal.aborted) log(`stage ${stageId} (${stageName}): ${reason}; joining again`);
     }
+  }
+
+  stats(): EngineStats {
+    return this.#hosted.stats();
   }
 
   /** Takes leave of the head, so that it need not wait for heartbeats. */
