@@ -1,5 +1,6 @@
 import type { Tokenizer } from '../tokens/tokenizer.ts';
 import type { MmOptions } from './mm-plan.ts';
+import type { OmniInteractOptions } from './omniinteract/omniinteract-options.ts';
 import type { Sample } from './sample.ts';
 
 /** The flags that choose and shape the dataset; each dataset reads the ones that are its own. */
@@ -41,6 +42,7 @@ export type DatasetOptions = {
     readonly category: string | null;
   };
   readonly hf: HfOptions;
+  readonly omniinteract: OmniInteractOptions;
 };
 
 /** Lengths in tokens. */
@@ -116,6 +118,8 @@ export type LoadContext = {
   tryOut?(sample: Sample): void;
   /** Where caches lie (XDG_CACHE_HOME, HOME) and whether they are used (OMNIMETER_CACHE); this process's by default. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Whether an earlier run of the same command has done a case, so that its media are not needed; absent = none. */
+  isFinished?(caseKey: string): boolean;
   /** A line for the user, e.g. how many rows were left out. */
   note(line: string): void;
   /** Progress of slow sampling. */
@@ -131,6 +135,8 @@ export type Dataset = {
   readonly flags: readonly string[];
   /** Has rows, of which `--num-prompts 0` takes all. */
   readonly hasRows?: true;
+  /** In place of the flags' own defaults, where they would make no sense. */
+  readonly defaults?: { readonly numPrompts: number; readonly maxConcurrency: number };
   /** Its prompts mean nothing, so that only `ignore_eos` makes answers as long as asked for. */
   readonly meaningless?: true;
   /**

@@ -4,6 +4,7 @@ import { customAudio } from './custom-audio.ts';
 import { customImage } from './custom-image.ts';
 import type { Dataset } from './dataset.ts';
 import { hf } from './hf.ts';
+import { omniinteract } from './omniinteract/omniinteract.ts';
 import { prefixRepetition } from './prefix-repetition.ts';
 import { random } from './random.ts';
 import { randomMm } from './random-mm.ts';
@@ -32,6 +33,7 @@ export const datasets = {
   spec_bench: specBench,
   speed_bench: speedBench,
   hf,
+  omniinteract,
 } satisfies Record<string, Dataset>;
 
 export type DatasetName = keyof typeof datasets;

@@ -1,6 +1,7 @@
 import type { Tokenizer } from '../tokens/tokenizer.ts';
 import type { DatasetOptions, LoadContext } from './dataset.ts';
 import { defaultMmBuckets } from './mm-buckets.ts';
+import { defaultOmniInteractOptions } from './omniinteract/omniinteract-options.ts';
 
 /** The options of a run that gives no dataset flag. */
 const defaults: DatasetOptions = {
@@ -30,6 +31,7 @@ const defaults: DatasetOptions = {
   enableMultimodalChat: false,
   ensureClientSideData: false,
   selfTimed: null,
+  omniinteract: defaultOmniInteractOptions,
   sonnet: { inputLen: 550, outputLen: 150, prefixLen: 200 },
   prefixRepetition: { prefixLen: 256, suffixLen: 256, numPrefixes: 10, outputLen: 128 },
   timedTrace: {

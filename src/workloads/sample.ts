@@ -56,6 +56,8 @@ export type Sample = {
   readonly traceTimestampS?: number;
   /** A live conversation in place of a prompt. */
   readonly live?: LiveInput;
+  /** An earlier run of the same command has done it: it is not sent, and its media were not loaded. */
+  readonly finishedBefore?: true;
   /** Length of the audio sent, for RTFx. */
   readonly inputAudioDurationS?: number;
 };
