@@ -39,6 +39,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./sweep-plot-command.ts')).sweepParetoCommand,
   },
   {
+    name: ['bench', 'cases'],
+    summary: 'run the benchmarks of a case file, with their servers and conditions',
+    load: async () => (await import('./bench-cases-command.ts')).benchCasesCommand,
+  },
+  {
     name: ['serve'],
     summary: 'serve an omni model with simulated engines',
     load: async () => (await import('./serve-command.ts')).serveCommand,

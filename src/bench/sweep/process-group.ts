@@ -25,11 +25,17 @@ export type GroupProcess = {
 /**
  * Starts a process in a group of its own.
  * @param options.show prints what it prints; otherwise only its last lines are kept
+ * @param options.onOutput hears all that it prints, where that is not shown
  * @param options.tied gives it a channel that closes with this process; `omnimeter serve` ends then
  */
 export function startGroup(
   words: readonly string[],
-  options: { readonly env: NodeJS.ProcessEnv; readonly show: boolean; readonly tied: boolean },
+  options: {
+    readonly env: NodeJS.ProcessEnv;
+    readonly show: boolean;
+    readonly tied: boolean;
+    readonly onOutput?: (text: string) => void;
+  },
 ): GroupProcess {
   const [file = '', ...args] = words;
   const output = options.show ? 'inherit' : 'pipe';
@@ -37,7 +43,10 @@ export function startGroup(
   if (options.tied) stdio.push('ipc');
   const child = spawn(file, args, { detached: true, stdio, env: options.env });
   const lines: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', keepLines(lines));
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', keepLines(lines));
+    if (options.onOutput) stream?.on('data', options.onOutput);
+  }
   let running = true;
   const pid = child.pid ?? -1;
   // However this process ends itself, nothing that it started stays behind.

@@ -21,19 +21,24 @@ export class SweepLock {
 
   /**
    * @param report says what was left and is ended now
-   * @throws UsageError while another sweep works in the folder
+   * @param elsewhere how to work in another folder
+   * @throws UsageError while another one works in the folder
    */
-  static take(dir: string, report: (line: string) => void): SweepLock {
+  static take(
+    dir: string,
+    report: (line: string) => void,
+    elsewhere = 'give --experiment-name another name',
+  ): SweepLock {
     const path = join(dir, lockFile);
     const left = readMarks(path);
     const [owner, ...children] = left;
     if (owner && owner.pid !== process.pid && isSame(owner))
       throw new UsageError(
-        `${dir} is being worked on by process ${owner.pid}. Wait for it, or give --experiment-name another name.`,
+        `${dir} is being worked on by process ${owner.pid}. Wait for it, or ${elsewhere}.`,
       );
     for (const child of children) {
       if (!isSame(child)) continue;
-      report(`Ending process ${child.pid}, left by a sweep that was killed.`);
+      report(`Ending process ${child.pid}, left by a run that was killed.`);
       signalGroup(child.pid, 'SIGKILL');
     }
     mkdirSync(dir, { recursive: true });
