@@ -106,6 +106,8 @@ export type Endpoint = {
   readonly samplingParameters: boolean;
   /** Sampling parameters that this API does not know, by their name in the body. */
   readonly refusedSampling?: readonly string[];
+  /** Held over a WebSocket: what rehearses HTTP requests does not fit. */
+  readonly overWebSocket?: true;
   /** Takes `bot_task`, for which `--image-edits-bot-task` has a default. */
   readonly takesBotTask?: true;
   readonly traits: EndpointTraits;

@@ -6,7 +6,7 @@ import { observeImages } from './image-reader.ts';
 import { asArray, asObject, asText, isTrue } from './json-values.ts';
 import { mediaBytes, mediaSource } from './media-source.ts';
 import { type FormPart, formText } from './multipart-body.ts';
-import { droppedNote, pictureSize, sizeKeys } from './picture-fields.ts';
+import { droppedNote, pictureSize, sizeKeys, soundNote } from './picture-fields.ts';
 import { extraFields, formRequest, promptText } from './request-parts.ts';
 import { unsentObservation } from './unsent-observation.ts';
 
@@ -55,7 +55,7 @@ function prepare(sample: Sample, target: Target): PreparedRequest {
   );
   const prepared: PreparedRequest = {
     ...formRequest(sample, target, parts, { stream: isTrue(extra.stream) }),
-    notes: droppedNote('/v1/images/edits', dropped),
+    notes: [...droppedNote('/v1/images/edits', dropped), ...soundNote('/v1/images/edits', sample.media)],
   };
   return inputs.length > 0 ? prepared : { ...prepared, unsendable: noImage };
 }

@@ -1,3 +1,4 @@
+import type { ContentPart } from '../workloads/sample.ts';
 import type { JsonObject } from './json-values.ts';
 
 /** Size and count of pictures as the extra body may spell them. */
@@ -15,4 +16,16 @@ export function pictureSize(fields: JsonObject): string | null {
 export function droppedNote(endpoint: string, keys: readonly string[]): readonly string[] {
   if (keys.length === 0) return [];
   return [`${endpoint} takes no ${keys.join(', ')}: left out of the request. Remove it from --extra-body.`];
+}
+
+/** The kinds of sound parts among a request's media. */
+const soundTypes = new Set(['audio_url', 'input_audio']);
+
+export function isSound(part: ContentPart): boolean {
+  return soundTypes.has(part.type);
+}
+
+/** What to tell of media that an API of pictures has no place for: datasets of mixed media bring sound too. */
+export function soundNote(endpoint: string, media: readonly ContentPart[]): readonly string[] {
+  return media.some(isSound) ? [`${endpoint} takes no sound: audio parts are left out of the requests.`] : [];
 }

@@ -11,6 +11,7 @@ import { openaiEmbeddings } from './openai-embeddings.ts';
 import { openaiEmbeddingsChat } from './openai-embeddings-chat.ts';
 import { openaiEmbeddingsClip } from './openai-embeddings-clip.ts';
 import { openaiEmbeddingsVlm2vec } from './openai-embeddings-vlm2vec.ts';
+import { openaiRealtimeDuplex } from './openai-realtime-duplex.ts';
 import { openaiResponses } from './openai-responses.ts';
 import { videos } from './videos.ts';
 import { vllmPooling } from './vllm-pooling.ts';
@@ -30,6 +31,7 @@ export const endpoints = {
   '/v1/videos': videos,
   'openai-audio': openaiAudio,
   'openai-responses': openaiResponses,
+  'openai-realtime-duplex': openaiRealtimeDuplex,
   'openai-embeddings': openaiEmbeddings,
   'openai-embeddings-chat': openaiEmbeddingsChat,
   'openai-embeddings-clip': openaiEmbeddingsClip,

@@ -71,13 +71,20 @@ export function formRequest(
   };
 }
 
-/** Content type, then the run's headers (authorization, `--header`; a later one replaces), then the sample's, then the request id. */
-function requestHeaders(target: Target, sample: Sample, contentType: string): (readonly [string, string])[] {
+/**
+ * Content type (`null` = none), then the run's headers (authorization, `--header`; a later one replaces), then the
+ * sample's, then the request id.
+ */
+export function requestHeaders(
+  target: Target,
+  sample: Sample,
+  contentType: string | null,
+): (readonly [string, string])[] {
   const headers = new Map<string, readonly [string, string]>();
   const set = (name: string, value: string): void => {
     headers.set(name.toLowerCase(), [name, value]);
   };
-  set('Content-Type', contentType);
+  if (contentType !== null) set('Content-Type', contentType);
   for (const [name, value] of [...target.headers, ...(sample.headers ?? [])]) set(name, value);
   if (sample.requestId !== null) set('x-request-id', sample.requestId);
   return [...headers.values()];

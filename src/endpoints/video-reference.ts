@@ -1,8 +1,9 @@
 import { UsageError } from '../foundation/errors.ts';
-import type { Sample } from '../workloads/sample.ts';
+import type { ContentPart, Sample } from '../workloads/sample.ts';
 import { asObject, asText, type JsonObject } from './json-values.ts';
 import { dataUrlOf, type MediaSource, mediaBytes, mediaSource, mimeOfName } from './media-source.ts';
 import type { FormPart } from './multipart-body.ts';
+import { isSound } from './picture-fields.ts';
 
 type Modality = 'image' | 'video';
 
@@ -33,11 +34,12 @@ export const referenceKeys = [
 
 /**
  * The form parts of a request's references: the sample's media, else those of the extra body. At most one image and
- * one video, each in exactly one field (vLLM-Omni PR #4728).
+ * one video, each in exactly one field (vLLM-Omni PR #4728); sound of a mixed dataset has no place here.
  * @throws UsageError for anything that has no place in the API, before anything is sent
  */
 export function referenceParts(sample: Sample, extra: JsonObject): FormPart[] {
-  const references = sample.media.length > 0 ? mediaReferences(sample) : bodyReferences(extra);
+  const media = sample.media.filter((part) => !isSound(part));
+  const references = media.length > 0 ? mediaReferences(media) : bodyReferences(extra);
   for (const modality of ['image', 'video'] as const) {
     if (references.filter((each) => each.modality === modality).length > 1)
       throw new UsageError(
@@ -50,8 +52,8 @@ export function referenceParts(sample: Sample, extra: JsonObject): FormPart[] {
   return [first.kind === 'file' ? filePart(first.source) : lonePart(first)];
 }
 
-function mediaReferences(sample: Sample): Reference[] {
-  return sample.media.map((part) => {
+function mediaReferences(media: readonly ContentPart[]): Reference[] {
+  return media.map((part) => {
     for (const modality of ['image', 'video'] as const) {
       const field = part[`${modality}_url`];
       const url = asText(field) ?? asText(asObject(field)?.url);

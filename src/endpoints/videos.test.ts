@@ -386,6 +386,15 @@ describe('references', () => {
   });
 
   it.each([
+    { type: 'audio_url', audio_url: { url: 'data:audio/wav;base64,AA' } },
+    { type: 'input_audio', input_audio: { data: 'AA', format: 'wav' } },
+  ])('sound of a mixed dataset is left out, which is said: %j', async (sound) => {
+    expect(await fields({}, [sound, image])).toEqual(await fields({}, [image]));
+    const prepared = videos.prepare({ ...exampleSample, media: [sound, image] }, exampleTarget('http://x/'));
+    expect(prepared.notes).toEqual(['/v1/videos takes no sound: audio parts are left out of the requests.']);
+  });
+
+  it.each([
     [{ image_reference: 'https://x/no-extension' }, [], /Say what it is/],
     [{ image_reference: 'https://x/a.mp4' }, [], /expected image/],
     [{ image_reference: 7 }, [], /is no reference/],
@@ -396,7 +405,7 @@ describe('references', () => {
     [{ input_references: ['x'] }, [], /not taken/],
     [{ input_reference: 'https://x/a.png' }, [], /local file/],
     [{}, [image, image], /one image reference/],
-    [{}, [{ type: 'audio_url', audio_url: { url: 'data:audio/wav;base64,AA' } }], /part of type audio_url/],
+    [{}, [{ type: 'text', text: 'x' }], /part of type text/],
   ])('%j %j are refused before anything is sent', (extraBody, media, message) => {
     expect(() =>
       videos.prepare({ ...exampleSample, media }, exampleTarget('http://x/', { extraBody })),

@@ -6,7 +6,7 @@ import { failure, type ReplyReader, readReply } from './http-reply.ts';
 import { asObject, asText, type JsonObject, positiveNumber } from './json-values.ts';
 import { type FormPart, formText } from './multipart-body.ts';
 import { observationOf } from './observation.ts';
-import { droppedNote, pictureSize, sizeKeys } from './picture-fields.ts';
+import { droppedNote, pictureSize, sizeKeys, soundNote } from './picture-fields.ts';
 import { ReplyFacts } from './reply-facts.ts';
 import { extraFields, formRequest, promptText } from './request-parts.ts';
 import { requestedVideo, videoFactsOf } from './video-facts.ts';
@@ -75,7 +75,7 @@ function prepare(sample: Sample, target: Target): PreparedRequest {
       download: target.videoDownload === true,
       asked: requestedVideo(extra),
     }),
-    notes: droppedNote('/v1/videos', dropped),
+    notes: [...droppedNote('/v1/videos', dropped), ...soundNote('/v1/videos', sample.media)],
   };
 }
 

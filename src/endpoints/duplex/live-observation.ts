@@ -1,0 +1,169 @@
+import type {
+  DuplexArtifacts,
+  DuplexRequestRow,
+  DuplexSessionFacts,
+  DuplexTranscriptChunk,
+} from '../../records/duplex-session.ts';
+import { journalMs } from '../../records/journal-ms.ts';
+import type { Outcome } from '../../records/request-record.ts';
+import type { Observation } from '../endpoint.ts';
+import { asObject, asText, type JsonObject } from '../json-values.ts';
+import type { LiveSession } from './live-session.ts';
+import { outputRateHz } from './playback-queue.ts';
+import { SessionFault } from './session-fault.ts';
+import { sessionMetrics } from './session-metrics.ts';
+import { transcriptChunks } from './transcript.ts';
+import { assembleWav } from './wav-assembly.ts';
+
+/** What a session's request said of it, beside its input. */
+export type LiveSettings = {
+  readonly durationS: number;
+  readonly requireResponse: boolean;
+  readonly caseFacts: JsonObject;
+  readonly requestId: string | null;
+};
+
+/** What came of a session's output. */
+type Output = {
+  readonly chunks: readonly DuplexTranscriptChunk[];
+  readonly clippedBytes: number;
+  readonly writtenBytes: ReadonlyMap<string, number>;
+  readonly artifacts: DuplexArtifacts | null;
+};
+
+/**
+ * The observation of a session that has ended.
+ * @param fault what ended it, or `null`
+ * @param endMs when its end was confirmed, ms on the run's clock
+ */
+export function liveObservation(
+  session: LiveSession,
+  settings: LiveSettings,
+  { fault, endMs }: { fault: SessionFault | null; endMs: number },
+): Observation {
+  const { log } = session;
+  const output = outputOf(session, settings, fault === null);
+  const failed = fault ?? (settings.requireResponse ? silence(session, output) : null);
+  const rows = requestRows(session);
+  const transcript = output.chunks.map(({ text }) => text).join(' ');
+  const outputTokens = tokensOf(rows);
+  const facts: DuplexSessionFacts = {
+    sessionId: labelOf(settings, session.startMs),
+    serverSessionId: session.serverSessionId,
+    caseFacts: settings.caseFacts,
+    latencyS: journalMs(endMs - session.startMs) / 1000,
+    streamStartMs: session.streamStartMs === null ? null : journalMs(session.streamStartMs),
+    inputAudioChunks: session.pacing.chunks,
+    inputVideoFrames: session.pacing.frames,
+    pacingMeanLagMs: journalMs(session.pacing.meanLagMs),
+    pacingMaxLagMs: journalMs(session.pacing.maxLagMs),
+    responseCount: log.ledger.createdCount,
+    audioBytes: log.queue.receivedBytes,
+    audioClippedBytes: output.clippedBytes,
+    transcript,
+    transcriptChunks: output.chunks,
+    ineligibleReasons: failed === null ? ineligibleReasons(session, output) : ['case_failed'],
+    warnings: [...log.warnings],
+    outputTokens,
+    requestRows: rows,
+    metrics: sessionMetrics(
+      rows,
+      log.createdTimings().map(({ timings }) => timings),
+      session.streamStartMs,
+    ),
+  };
+  return {
+    attempts: attemptsOf(session, endMs, failed),
+    events: log.events.build(),
+    responses: log.responses(),
+    text: transcript,
+    promptTokens: null,
+    outputTokens,
+    outputTokensSource: outputTokens === null ? null : 'stage',
+    audio: audioOf(log.queue.receivedBytes),
+    image: null,
+    video: null,
+    outcome: failed === null ? { ok: true } : outcomeOf(failed),
+    encodedAudio: null,
+    duplex: facts,
+    ...(failed === null && output.artifacts ? { duplexArtifacts: output.artifacts } : {}),
+  };
+}
+
+function outcomeOf({ kind, message, body }: SessionFault): Outcome {
+  return { ok: false, kind, status: null, message, body };
+}
+
+/** The files are made of sessions that succeeded; of others what was said is still of interest. */
+function outputOf(session: LiveSession, { durationS }: LiveSettings, complete: boolean): Output {
+  const { streamStartMs, log } = session;
+  const none = { chunks: [], clippedBytes: 0, writtenBytes: new Map<string, number>(), artifacts: null };
+  if (streamStartMs === null) return none;
+  const horizonS = Math.ceil(durationS);
+  const { segments } = log.queue;
+  const chunks = transcriptChunks(log.ledger.created, log.texts, { segments, streamStartMs, horizonS });
+  if (!complete) return { ...none, chunks };
+  const { wav, clippedBytes, writtenBytes } = assembleWav(segments, streamStartMs, horizonS);
+  return { chunks, clippedBytes, writtenBytes, artifacts: { wav, eventsJson: log.journal.build() } };
+}
+
+/** @returns the failure of a session that had to speak and did not, or `null` */
+function silence({ log }: LiveSession, { chunks, writtenBytes }: Output): SessionFault | null {
+  const spoke = chunks.some(
+    ({ responseId }) => !log.ledger.isCancelled(responseId) && (writtenBytes.get(responseId) ?? 0) > 0,
+  );
+  if (spoke) return null;
+  return new SessionFault('empty', 'OmniInteract E2E requires a response with audio and transcript');
+}
+
+function ineligibleReasons({ log }: LiveSession, { clippedBytes }: Output): string[] {
+  return [
+    ...(clippedBytes > 0 ? ['audio_clipped'] : []),
+    ...(log.ledger.anyCancelled ? ['cancelled_response'] : []),
+    ...(log.queue.truncated ? ['cleared_response'] : []),
+  ];
+}
+
+function requestRows({ log }: LiveSession): DuplexRequestRow[] {
+  return log.createdTimings().flatMap(({ id, timings }, index) => timings.row(index, id) ?? []);
+}
+
+function tokensOf(rows: readonly DuplexRequestRow[]): number | null {
+  const counts = rows.flatMap(({ stageZero }) => stageZero?.outputTokenCount ?? []);
+  return counts.length === 0 ? null : counts.reduce((sum, count) => sum + count, 0);
+}
+
+function labelOf({ caseFacts, requestId }: LiveSettings, startMs: number): string {
+  return `omniinteract:${asText(caseFacts.subset) ?? 'live'}:${requestId ?? 'none'}:${Math.round(startMs * 1e6)}`;
+}
+
+/** One try with the exchange that opened the session; none where nothing was sent. */
+export function attemptsOf(
+  { connection, startMs }: Pick<LiveSession, 'connection' | 'startMs'>,
+  endMs: number,
+  fault: SessionFault | null,
+): Observation['attempts'] {
+  const times = connection.times;
+  if (times === null) return [];
+  const exchange = { ...times, endMs: Math.min(times.endMs ?? endMs, endMs) };
+  return [{ sendMs: startMs, endMs, exchanges: [exchange], error: fault?.message ?? null }];
+}
+
+export function audioOf(bytes: number): Observation['audio'] {
+  if (bytes === 0) return null;
+  return {
+    format: 'pcm16',
+    sampleRateHz: outputRateHz,
+    channels: 1,
+    sampleBytes: 2,
+    frames: bytes / 2,
+    durationS: bytes / (outputRateHz * 2),
+    bytes,
+    droppedChunks: 0,
+    note: null,
+  };
+}
+
+export function settingsObject(value: unknown): JsonObject {
+  return asObject(value) ?? {};
+}

@@ -1,0 +1,174 @@
+import { roundTo } from '../../foundation/nearest-rank.ts';
+import type {
+  DuplexOrigins,
+  DuplexRequestRow,
+  DuplexResponseTimings,
+  DuplexStageZero,
+} from '../../records/duplex-session.ts';
+import type { StageSnapshot } from '../../records/request-record.ts';
+import { asArray, asObject, asText, type JsonObject } from '../json-values.ts';
+import { outputRateHz } from './playback-queue.ts';
+
+const clientOrigins = {
+  ttft: 'response.created client receive to first non-empty text delta',
+  ttfp: 'response.created client receive to first audio packet',
+  rtf: 'response.created client receive to last audio packet divided by emitted audio duration',
+};
+const engineTpotOrigin = 'Stage-0 engine mean time per output token';
+
+/** What was seen of one response, times as received; ms, `null` = not seen. */
+export class ResponseTimings {
+  createdMs: number | null = null;
+  firstTextMs: number | null = null;
+  firstAudioMs: number | null = null;
+  lastAudioMs: number | null = null;
+  #audioBytes = 0;
+  #announcedMs: number | null = null;
+  #serverTtftMs: number | null = null;
+  #serverTtfpMs: number | null = null;
+  #serverOrigins: { ttft?: string; ttfp?: string } = {};
+  readonly stages: Record<string, StageSnapshot> = {};
+
+  get hasAudio(): boolean {
+    return this.firstAudioMs !== null;
+  }
+
+  /** As the server counts it, else by the bytes. */
+  get audioDurationMs(): number {
+    return this.#announcedMs ?? (this.#audioBytes * 1000) / (outputRateHz * 2);
+  }
+
+  onText(timeMs: number): void {
+    this.firstTextMs ??= timeMs;
+  }
+
+  onAudio(timeMs: number, bytes: number, event: JsonObject): void {
+    this.firstAudioMs ??= timeMs;
+    this.lastAudioMs = timeMs;
+    this.#audioBytes += bytes;
+    const announced = nonNegative(asObject(event.metadata)?.audio_duration_ms);
+    if (announced !== null) this.#announcedMs = Math.max(this.#announcedMs ?? 0, announced);
+  }
+
+  /** Reads what the engine says of itself; called for every event that names the response. */
+  onCarrier(event: JsonObject): void {
+    const server = firstObject(event, serverPlaces, 'response_request_metrics');
+    if (server !== null) this.#readServer(server);
+    const stages = firstObject(event, stagePlaces, 'stage_metrics');
+    for (const [id, snapshot] of Object.entries(stages ?? {})) {
+      const fields = asObject(snapshot);
+      if (fields !== null) this.stages[id] = fields;
+    }
+  }
+
+  /** @returns `null` where the response had neither audio nor engine metrics */
+  row(requestIndex: number, responseId: string): DuplexRequestRow | null {
+    if (!this.hasAudio && Object.keys(this.stages).length === 0) return null;
+    const stageZero = stageZeroOf(this.stages['0']);
+    return {
+      requestIndex,
+      responseId,
+      timings: this.hasAudio ? this.#timings(stageZero) : null,
+      stageZero,
+      stages: this.stages,
+    };
+  }
+
+  #readServer(metrics: JsonObject): void {
+    this.#serverTtftMs = nonNegative(metrics.ttft_ms) ?? this.#serverTtftMs;
+    this.#serverTtfpMs = nonNegative(metrics.ttfp_ms) ?? this.#serverTtfpMs;
+    const origins = asObject(metrics.measurement_origin);
+    const ttft = asText(origins?.ttft);
+    const ttfp = asText(origins?.ttfp);
+    if (ttft !== null) this.#serverOrigins.ttft = ttft;
+    if (ttfp !== null) this.#serverOrigins.ttfp = ttfp;
+  }
+
+  #timings(stageZero: DuplexStageZero | null): DuplexResponseTimings {
+    const since = (timeMs: number | null): number | null =>
+      timeMs === null || this.createdMs === null ? null : timeMs - this.createdMs;
+    const rounded = (ms: number | null): number | null => (ms === null ? null : roundTo(ms, 3));
+    const clientTtftMs = rounded(since(this.firstTextMs));
+    const clientTtfpMs = rounded(since(this.firstAudioMs));
+    const generated = since(this.lastAudioMs);
+    const generationMs = generated === null ? null : Math.max(0, generated);
+    const durationMs = this.audioDurationMs;
+    const serverTtftMs = rounded(this.#serverTtftMs);
+    const serverTtfpMs = rounded(this.#serverTtfpMs);
+    const serverTimed = serverTtftMs !== null || serverTtfpMs !== null;
+    return {
+      source: serverTimed ? 'server_request_start_and_client_receive' : 'client_monotonic_receive',
+      origins: this.#origins(stageZero),
+      ttftMs: serverTtftMs ?? clientTtftMs,
+      ttfpMs: serverTtfpMs ?? clientTtfpMs,
+      audioGenerationMs: rounded(generationMs),
+      audioDurationMs: roundTo(durationMs, 3),
+      rtf: generationMs === null || durationMs <= 0 ? null : roundTo(generationMs / durationMs, 6),
+      clientTtftMs,
+      clientTtfpMs,
+    };
+  }
+
+  /** A server's words stand only for figures that are the server's. */
+  #origins(stageZero: DuplexStageZero | null): DuplexOrigins {
+    const { ttft, ttfp } = this.#serverOrigins;
+    return {
+      ttft: this.#serverTtftMs === null ? clientOrigins.ttft : (ttft ?? unnamedServerOrigin),
+      ttfp: this.#serverTtfpMs === null ? clientOrigins.ttfp : (ttfp ?? unnamedServerOrigin),
+      rtf: clientOrigins.rtf,
+      ...(stageZero === null || stageZero.tpotMs === null ? {} : { tpot: engineTpotOrigin }),
+    };
+  }
+}
+
+/** For servers that send a figure and do not say what it starts from. */
+const unnamedServerOrigin = 'server request-execution start, as the server measured it';
+
+const stagePlaces = [
+  ['vllm_omni'],
+  ['metadata'],
+  ['metadata', 'vllm_omni'],
+  ['response', 'metadata'],
+  ['response', 'metadata', 'vllm_omni'],
+] as const;
+const serverPlaces = [
+  [],
+  ['vllm_omni'],
+  ['metadata'],
+  ['metadata', 'vllm_omni'],
+  ['metadata', 'duplex_event'],
+  ['response', 'metadata'],
+  ['response', 'metadata', 'vllm_omni'],
+  ['response', 'metadata', 'duplex_event'],
+] as const;
+
+/** The first object of that name in the places where servers put it. */
+function firstObject(
+  event: JsonObject,
+  places: readonly (readonly string[])[],
+  name: string,
+): JsonObject | null {
+  for (const path of places) {
+    let place: JsonObject | null = event;
+    for (const key of path) place = asObject(place?.[key]);
+    const found = asObject(place?.[name]);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function stageZeroOf(snapshot: StageSnapshot | undefined): DuplexStageZero | null {
+  if (snapshot === undefined) return null;
+  const count = nonNegative(snapshot.num_tokens_out);
+  return {
+    outputTokenCount: count !== null && Number.isInteger(count) ? count : null,
+    ttftMs: nonNegative(snapshot.vllm_ttft_ms),
+    tpotMs: nonNegative(snapshot.vllm_tpot_ms),
+    itlsMs: asArray(snapshot.vllm_itls_ms).filter((gap): gap is number => nonNegative(gap) !== null),
+  };
+}
+
+/** A finite figure ≥ 0, or `null`. */
+function nonNegative(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;
+}
