@@ -17,6 +17,7 @@ export async function rowBytes(
   field: string,
   tools: HfTools,
 ): Promise<{ readonly bytes: Uint8Array } | string> {
+  if (value instanceof Uint8Array) return { bytes: value };
   const inside = isRow(value) ? value.bytes : value;
   if (inside instanceof Uint8Array) return { bytes: inside };
   const name = isRow(value) ? value.path : value;
