@@ -46,11 +46,6 @@ export class Conversation {
     return this.#lastId;
   }
 
-  /** Whether the last item is of this type. */
-  lastTypeIs(type: string): boolean {
-    return this.#lastId !== null && this.#items.get(this.#lastId)?.type === type;
-  }
-
   /** @throws DuplexError where there is no room, or the id is taken */
   add(item: ConversationItem): void {
     if (this.#items.size >= mostItems)

@@ -1,4 +1,4 @@
-import { realtimeAudio, responseItemId } from '../../protocol/realtime-events.ts';
+import { realtimeAudio } from '../../protocol/realtime-events.ts';
 import type { StageMetrics } from '../../protocol/stage-metrics.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
 import { simulatedSpeech } from '../engine/sim-speech.ts';
@@ -108,6 +108,11 @@ export class ResponsePlayer {
     this.#ports.scheduler.remove(this.#task);
   }
 
+  /** It has an item with words in it: neither a call, nor one that turns out to be listening. */
+  get #speaks(): boolean {
+    return this.#plan.functionCall === null && !this.#plan.listen;
+  }
+
   #run(): void {
     if (this.#stage === 'waiting') this.#open();
     else this.#play();
@@ -122,7 +127,7 @@ export class ResponsePlayer {
   #open(): void {
     this.#stage = 'playing';
     this.#emit(createdEvent(this.identity));
-    if (this.#plan.functionCall === null) {
+    if (this.#speaks) {
       for (const event of openingEvents(this.identity)) this.#emit(event);
       this.#ports.item(assistantItem(this.identity, 'in_progress', null));
     }
@@ -229,7 +234,7 @@ export class ResponsePlayer {
     const { identity } = this;
     this.#ports.ending(identity.responseId, end);
     if (opened) {
-      const spoken = this.#plan.functionCall === null;
+      const spoken = this.#speaks;
       if (spoken) for (const event of closingEvents(identity, status, this.#text)) this.#emit(event);
       const item = spoken ? assistantItem(identity, status, this.#text) : callItem;
       if (item !== null) this.#ports.item(item);
@@ -249,11 +254,6 @@ export class ResponsePlayer {
       ...this.#requestMetrics(),
       ...(stages === null ? {} : { stage_metrics: stages }),
     };
-  }
-
-  /** Of its item. */
-  get itemId(): string {
-    return responseItemId(this.identity.responseId);
   }
 }
 

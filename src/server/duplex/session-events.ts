@@ -55,10 +55,11 @@ const playbackAck: Handler = (session, event) => {
   });
 };
 
-const itemCreate: Handler = ({ core }, event) => {
+const itemCreate: Handler = ({ core, input }, event) => {
   const item = readItem(event.item, `item_${core.parts.newId()}`);
   const previousItemId = core.conversation.lastId;
   core.conversation.add(item);
+  input.putIn(item);
   core.emit({ type: 'conversation.item.added', previous_item_id: previousItemId, item });
   core.emit({ type: 'conversation.item.created', previous_item_id: previousItemId, item });
 };
@@ -143,7 +144,7 @@ const responseCreate: Handler = (session, event) => {
   if (assistant.activeId !== null)
     throw new DuplexError('response_already_active', `Response ${assistant.activeId} is active.`);
   const aloud = wantedAloud(fields.modalities);
-  input.requireUnanswered(core.conversation.lastTypeIs('message'));
+  input.requireUnanswered();
   input.markAnswered();
   const { metadata } = fields;
   assistant.answer({

@@ -19,6 +19,8 @@ export class UserInput {
   #turnItemId: string | null = null;
   /** Committed audio that no response has answered. */
   #unanswered = false;
+  /** Text was put in since the last turn. */
+  #hasText = false;
   #committedTurns = 0;
 
   constructor(
@@ -96,7 +98,7 @@ export class UserInput {
   }
 
   #voiceChanged({ kind, atMs }: VoiceChange): void {
-    const { core } = { core: this.#core };
+    const core = this.#core;
     if (kind === 'started') {
       this.#turnItemId = `item_${core.parts.newId()}`;
       core.emit({
@@ -137,8 +139,8 @@ export class UserInput {
     });
     if (asked) this.answered();
     else if (native) {
-      this.#unanswered = true;
       this.#assistant.decide();
+      if (!overlaps && this.#assistant.activeId !== null) this.#unanswered = false;
     }
   }
 
@@ -149,9 +151,9 @@ export class UserInput {
   }
 
   /** @throws DuplexError where there is no committed audio that a response could answer */
-  requireUnanswered(hasText: boolean): void {
+  requireUnanswered(): void {
     if (this.#unanswered) return;
-    if (hasText)
+    if (this.#hasText)
       throw new DuplexError(
         'text_only_turn_unsupported',
         'A turn of text alone is not supported: append and commit audio before response.create.',
@@ -161,6 +163,12 @@ export class UserInput {
 
   markAnswered(): void {
     this.#unanswered = false;
+  }
+
+  /** An item was put in. */
+  putIn({ type, content }: ConversationItem): void {
+    if (type === 'message' && content?.some((part) => part.type === 'input_text') === true)
+      this.#hasText = true;
   }
 
   clear(): void {
@@ -194,6 +202,7 @@ export class UserInput {
     this.#bufferedMs = 0;
     this.#turnItemId = null;
     this.#unanswered = true;
+    this.#hasText = false;
     if (script.committed) this.#tellCommitted(item, previousItemId, transcript, marks);
     this.#told.committed();
   }
