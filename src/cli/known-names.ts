@@ -11,7 +11,6 @@ export const backendsNamedByPath: readonly string[] = [
 /** Datasets of the reference, as {@link knownBackends}. */
 export const knownDatasets: readonly string[] = [
   'daily-omni',
-  'omniinteract',
   'seed-tts',
   'seed-tts-text',
   'seed-tts-design',

@@ -1,3 +1,4 @@
+import type { JudgeTarget } from '../../accuracy/judge/judge-client.ts';
 import type { Gate } from '../../report/compare/gate.ts';
 import type { DatasetOptions } from '../../workloads/dataset.ts';
 
@@ -55,6 +56,8 @@ export type BenchServeOptions = {
   readonly requestIdPrefix: string;
   /** Dataset. */
   readonly dataset: DatasetOptions;
+  /** `null` = another dataset. */
+  readonly omniinteract: OmniInteractRunOptions | null;
   /** Report. */
   readonly percentileMetrics: readonly string[];
   readonly metricPercentiles: readonly number[];
@@ -78,6 +81,21 @@ export type BenchServeOptions = {
   readonly disableProgress: boolean;
   /** Several lines of progress where there is a terminal. */
   readonly live: boolean;
+};
+
+/** What a run of the dataset omniinteract leaves behind. */
+export type OmniInteractRunOptions = {
+  /** Folder of the artifacts. */
+  readonly outputDir: string;
+  /** `null` = what was said is not judged. */
+  readonly evaluation: {
+    readonly judge: Omit<JudgeTarget, 'temperature'>;
+    /** `null` = our own prompts. */
+    readonly promptsFile: string | null;
+    readonly workers: number;
+    readonly skipExisting: boolean;
+    readonly outputDir: string;
+  } | null;
 };
 
 /** What `omnimeter report` asks of a stored run; `null` = as the run was asked. */

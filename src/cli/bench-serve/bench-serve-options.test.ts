@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../endpoints/registry.ts';
 import { UsageError } from '../../foundation/errors.ts';
 import { datasets } from '../../workloads/datasets.ts';
+import { defaultOmniInteractOptions } from '../../workloads/omniinteract/omniinteract-options.ts';
 import { allBenchServeFlags } from '../flags/bench-serve/bench-serve-flags.ts';
 import { parseFlags } from '../flags/parse-flags.ts';
 import { benchServeOptions } from './bench-serve-options.ts';
@@ -194,6 +195,7 @@ describe('what was asked for', () => {
     expect(options).toEqual({
       argv: [],
       omni: false,
+      omniinteract: null,
       backend: 'openai',
       baseUrl: 'http://127.0.0.1:8000',
       endpointPath: '/v1/completions',
@@ -287,6 +289,7 @@ describe('what was asked for', () => {
           asrAudioLenS: { min: 0, max: null },
           bfclCategories: ['simple', 'live_simple', 'multiple'],
         },
+        omniinteract: defaultOmniInteractOptions,
       },
       percentileMetrics: ['ttft', 'tpot', 'itl'],
       metricPercentiles: [99],

@@ -7,7 +7,15 @@ import type { FlagValues } from '../flags/flag.ts';
 import { type DatasetCatalogue, datasetOptions, numPrompts } from './dataset-options.ts';
 import { effectlessFlags } from './effectless-flags.ts';
 import { checkPcmSettings, continuityThresholdS } from './environment-settings.ts';
-import { loadThreads, positiveBurstiness, positiveRate, rampUp, requestTimeoutS } from './load-options.ts';
+import {
+  loadThreads,
+  maxConcurrency,
+  positiveBurstiness,
+  positiveRate,
+  rampUp,
+  requestTimeoutS,
+} from './load-options.ts';
+import { checkOmniInteract, omniInteractNotes, omniInteractRunOptions } from './omniinteract-options.ts';
 import { goodput, metadata, metricPercentiles, percentileMetrics, thresholds } from './report-options.ts';
 import { type EndpointCatalogue, type EndpointFacts, resolveTarget } from './resolve-target.ts';
 
@@ -39,9 +47,12 @@ export function benchServeOptions(
   around: Surroundings,
 ): ProducedOptions {
   refuse(explicit);
+  checkOmniInteract(flags, explicit);
   const notes: string[] = [];
   const target = resolveTarget(flags, explicit, around.endpoints);
   const dataset = datasetOptions(flags, explicit, around.datasets);
+  const defaults = around.datasets[dataset.name]?.defaults;
+  const omniinteract = omniInteractRunOptions(flags);
   const extraBody = bodyFields(flags, target.facts);
   const saves = flags['save-result'] || flags['append-result'];
   notes.push(
@@ -52,6 +63,7 @@ export function benchServeOptions(
       endpoint: target.facts,
     }),
   );
+  if (omniinteract !== null) notes.push(...omniInteractNotes(omniinteract, target.baseUrl));
   checkPcmSettings(around.env, (line) => notes.push(line));
   const options: BenchServeOptions = {
     argv: around.argv,
@@ -61,7 +73,12 @@ export function benchServeOptions(
     baseUrl: target.baseUrl,
     endpointPath: target.endpointPath,
     ...load(flags),
-    numPrompts: numPrompts(flags['num-prompts'], dataset.name, around.datasets),
+    maxConcurrency: maxConcurrency(flags['max-concurrency']) ?? defaults?.maxConcurrency ?? null,
+    numPrompts: numPrompts(
+      explicit.has('num-prompts') ? flags['num-prompts'] : (defaults?.numPrompts ?? flags['num-prompts']),
+      dataset.name,
+      around.datasets,
+    ),
     stream: extraBody.stream === undefined ? !flags.unstreamed : extraBody.stream !== false,
     ignoreEos:
       flags['ignore-eos'] ??
@@ -71,6 +88,7 @@ export function benchServeOptions(
     videoDownload: flags['video-download'],
     requestIdPrefix: flags['request-id-prefix'] ?? `bench-${around.runHex}-`,
     dataset,
+    omniinteract,
     ...report(flags, target.facts),
     continuityThresholdS: continuityThresholdS(around.env, (line) => notes.push(line)),
   };
@@ -109,7 +127,6 @@ function load(flags: Flags) {
   return {
     requestRate: positiveRate(flags['request-rate']),
     burstiness: positiveBurstiness(flags.burstiness),
-    maxConcurrency: flags['max-concurrency'],
     rampUp: rampUp(flags),
     probeRequestRate: flags['probe-request-rate'],
     numWarmups: flags['num-warmups'],

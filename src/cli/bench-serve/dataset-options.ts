@@ -5,9 +5,10 @@ import { defaultMmBuckets, parseMmBuckets } from '../../workloads/mm-buckets.ts'
 import type { benchServeFlags } from '../flags/bench-serve/bench-serve-flags.ts';
 import type { FlagValues, JsonObject } from '../flags/flag.ts';
 import { knownDatasets } from '../known-names.ts';
+import { omniInteractOptions } from './omniinteract-options.ts';
 
 /** What choosing a dataset needs to know of one. */
-export type DatasetFacts = Pick<Dataset, 'name' | 'doc' | 'flags' | 'hasRows' | 'meaningless'>;
+export type DatasetFacts = Pick<Dataset, 'name' | 'doc' | 'flags' | 'hasRows' | 'meaningless' | 'defaults'>;
 export type DatasetCatalogue = Readonly<Record<string, DatasetFacts>>;
 
 type Flags = FlagValues<typeof benchServeFlags>;
@@ -46,6 +47,7 @@ export function datasetOptions(
     selfTimed: flags['self-timed'],
     ...baseOptions(flags, explicit),
     hf: hubOptions(flags),
+    omniinteract: omniInteractOptions(flags),
   };
 }
 

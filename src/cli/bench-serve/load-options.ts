@@ -51,6 +51,12 @@ export function positiveBurstiness(burstiness: number): number {
   throw new UsageError(`A positive burstiness factor is expected, but given ${burstiness}.`);
 }
 
+/** @throws UsageError unless above 0, where it is given */
+export function maxConcurrency(given: number | null): number | null {
+  if (given === null || given > 0) return given;
+  throw new UsageError(`--max-concurrency: ${given} is too small. Expected at least 1.`);
+}
+
 /** @throws UsageError unless a whole number above 0, or `auto` */
 export function loadThreads(text: string): number | 'auto' {
   if (text === 'auto') return 'auto';

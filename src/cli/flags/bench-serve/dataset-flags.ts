@@ -2,6 +2,7 @@ import type { FlagTable } from '../flag.ts';
 import { baseDatasetFlags } from './base-dataset-flags.ts';
 import { hubDatasetFlags } from './hub-dataset-flags.ts';
 import { mediaDatasetFlags } from './media-dataset-flags.ts';
+import { omniInteractFlags } from './omniinteract-flags.ts';
 
 /** Which prompts (upstream §2.4), for the datasets that can be loaded. */
 export const datasetFlags = {
@@ -18,7 +19,7 @@ export const datasetFlags = {
     kind: 'path',
     default: null,
     common: true,
-    doc: 'File of the dataset; of hf its id on the hub, org/name or org/name@revision.',
+    doc: 'File of the dataset; of hf its id on the hub, org/name or org/name@revision; of omniinteract a folder, a data.tar(.gz) or such an id.',
   },
   'input-len': {
     group: 'Dataset',
@@ -125,4 +126,5 @@ export const datasetFlags = {
   ...mediaDatasetFlags,
   ...baseDatasetFlags,
   ...hubDatasetFlags,
+  ...omniInteractFlags,
 } as const satisfies FlagTable;

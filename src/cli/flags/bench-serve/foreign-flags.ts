@@ -36,27 +36,6 @@ const foreign = {
     'seed-tts-wer-eval': 'boolean',
     'seed-tts-wer-save-items': 'boolean',
   },
-  'the dataset omniinteract': {
-    'omniinteract-subsets': 'list',
-    'omniinteract-scenario-tags': 'list',
-    'omniinteract-scenario-focus': 'boolean',
-    'omniinteract-video-list': 'path',
-    'omniinteract-timeout-s': 'positive-float',
-    'omniinteract-media-timeout-s': 'positive-float',
-    'omniinteract-max-video-duration-s': 'positive-float',
-    'omniinteract-ref-audio': 'path',
-    'omniinteract-require-response': 'boolean',
-    'omniinteract-output-dir': 'path',
-    'omniinteract-evaluate': 'boolean',
-    'omniinteract-judge-base-url': 'string',
-    'omniinteract-judge-model': 'string',
-    'omniinteract-judge-api-key': 'string',
-    'omniinteract-judge-timeout-s': 'positive-float',
-    'omniinteract-judge-max-tokens': 'positive-int',
-    'omniinteract-eval-workers': 'positive-int',
-    'omniinteract-eval-output-dir': 'path',
-    'omniinteract-eval-skip-existing': 'boolean',
-  },
 } as const satisfies Record<string, Record<string, ForeignFlag>>;
 
 function foreignFlag(belongsTo: string, form: ForeignFlag): Flag {

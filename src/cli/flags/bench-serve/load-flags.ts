@@ -7,7 +7,8 @@ export const loadFlags = {
     kind: 'int',
     default: 1000,
     common: true,
-    doc: 'Requests to send. 0 or less takes every row of a custom dataset once.',
+    defaultDoc: '1000; 3 with omniinteract',
+    doc: 'Requests to send. 0 or less takes every row of a dataset that has rows, once.',
   },
   'request-rate': {
     group: 'Load',
@@ -26,9 +27,8 @@ export const loadFlags = {
     group: 'Load',
     kind: 'int',
     default: null,
-    min: 1,
     common: true,
-    defaultDoc: 'no limit',
+    defaultDoc: 'no limit; 1 with omniinteract',
     doc: 'Most requests in flight at once. Arrivals go on while requests wait; the wait is recorded and not part of latency.',
   },
   'ramp-up-strategy': {
