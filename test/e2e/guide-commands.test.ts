@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { reportFigures } from './report-figures.ts';
@@ -17,6 +17,11 @@ function argumentsOf(command: string): string[] {
   const words = shellWords(command);
   expect(words[0]).toBe('vllm');
   return words.slice(1);
+}
+
+/** A command line that stands in a file, as flags of the command line are tested with it too. */
+function guideCommand(name: string): string {
+  return readFileSync(new URL(`../../src/cli/__fixtures__/${name}.sh`, import.meta.url), 'utf8').trim();
 }
 
 const sharegptCommand = `vllm bench serve \\
@@ -122,6 +127,31 @@ describe('the guide’s command lines, with another program name', () => {
       await server.close();
     }
   }, 120_000);
+
+  it('images, whose path picks the adapter', async () => {
+    const server = await startEmbeddedServer([
+      ...['Qwen/Qwen-Image', '--omni', '--port', '8000', '--time-scale', '0.02'],
+    ]);
+    try {
+      await withFolder(async (home) => {
+        const folder = join(home, 'models/Qwen/Qwen-Image/tokenizer');
+        mkdirSync(folder, { recursive: true });
+        cpSync('src/tokens/__fixtures__/tiny-wordpiece', folder, { recursive: true });
+        const run = await runCli(argumentsOf(guideCommand('guide-images')), {
+          cwd: home,
+          env: { HOME: home },
+        });
+        expect(run.exitCode, run.stderr).toBe(0);
+        const figures = reportFigures(run.stdout);
+        expect(figures.get('Serving / Successful requests')).toBe(10);
+        expect(figures.get('Serving / Total images generated')).toBe(10);
+        expect(figures.get('Serving / Average pixels per image')).toBe(1024 * 1024);
+        expect(run.stdout).not.toContain('Text Result');
+      });
+    } finally {
+      await server.close();
+    }
+  }, 60_000);
 
   it('multi-stage with --print-stage gives the published run, scaled', async () => {
     const scale = 0.25;
