@@ -175,6 +175,8 @@ export class DuplexSession {
   /** @throws DuplexError */
   update(session: unknown): void {
     const { core } = this;
+    if (typeof session === 'object' && session !== null && 'persona' in session)
+      throw new DuplexError('persona_update_unsupported', 'A session keeps its persona.', 'persona');
     const next = readSessionConfig(session, core.config);
     const heardAudio = core.clock.mediaMs > 0;
     checkReconfiguration(core.config, next, { heardAudio, configured: this.#configured });
