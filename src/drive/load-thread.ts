@@ -96,7 +96,7 @@ async function main(port: MessagePort): Promise<void> {
     if ('clockPort' in message) message.clockPort.on('message', handle);
     else handle(message);
   });
-  if (config.selfWarmup) {
+  if (config.selfWarmup && !endpoint.overWebSocket) {
     await warmUp(endpoint, config);
   }
   await endpoint.warmUp?.();

@@ -1,5 +1,3 @@
-import type { StageSnapshot } from './request-record.ts';
-
 /** Who timed a response: the server from the start of its model turn, or this client from what it received. */
 export type DuplexTimingSource = 'server_request_start_and_client_receive' | 'client_monotonic_receive';
 
@@ -56,7 +54,7 @@ export type DuplexRequestRow = {
   /** `null` = no snapshot of stage 0 came. */
   readonly stageZero: DuplexStageZero | null;
   /** Stage id → last snapshot, verbatim. */
-  readonly stages: Readonly<Record<string, StageSnapshot>>;
+  readonly stages: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 };
 
 /** Timings over the whole session, from the start of the input stream; ms, `null` = not observed. */

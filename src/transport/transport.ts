@@ -108,6 +108,8 @@ export type WebSocketHandler = {
 export type WebSocketCall = {
   /** Bytes that were sent and that the kernel has not taken. */
   readonly bufferedBytes: number;
+  /** Times and sizes up to now; those at the end once it has ended. */
+  times(): ExchangeTimes;
   /** Sends a text message; does nothing where the socket is not open. */
   send(text: string): void;
   /** Closes by the protocol; a server that does not answer is left after a few seconds. */

@@ -93,6 +93,7 @@ class Link implements WebSocketCall {
   #openTimer: NodeJS.Timeout | null = null;
   #closeTimer: NodeJS.Timeout | null = null;
   #ended = false;
+  #final: ExchangeTimes | null = null;
 
   constructor(request: WebSocketRequest, handler: WebSocketHandler, onSettled: () => void) {
     this.#request = request;
@@ -108,6 +109,22 @@ class Link implements WebSocketCall {
 
   get bufferedBytes(): number {
     return this.#ws?.bufferedAmount ?? 0;
+  }
+
+  times(): ExchangeTimes {
+    if (this.#final !== null) return this.#final;
+    return {
+      method: 'GET',
+      url: this.#request.url,
+      sendMs: this.#sendMs,
+      connectedMs: this.#connectedMs,
+      connectionReused: false,
+      headersMs: this.#openMs,
+      endMs: nowMs(),
+      status: this.#status,
+      requestBytes: this.#socket?.bytesWritten ?? 0,
+      responseBytes: this.#socket?.bytesRead ?? 0,
+    };
   }
 
   dial(dialer: Dialer, route: Route, headers: Record<string, string>, onConnected: () => void): void {
@@ -238,27 +255,13 @@ class Link implements WebSocketCall {
     this.#stopOpenTimer();
     if (this.#closeTimer !== null) clearTimeout(this.#closeTimer);
     this.#dial?.cancel();
-    const times = this.#times();
+    const times = this.times();
+    this.#final = times;
     this.#ws?.on('error', ignoreResult);
     this.#ws?.terminate();
     this.#socket?.destroy();
     this.#onSettled();
     this.#handler.onEnd(end, times);
-  }
-
-  #times(): ExchangeTimes {
-    return {
-      method: 'GET',
-      url: this.#request.url,
-      sendMs: this.#sendMs,
-      connectedMs: this.#connectedMs,
-      connectionReused: false,
-      headersMs: this.#openMs,
-      endMs: nowMs(),
-      status: this.#status,
-      requestBytes: this.#socket?.bytesWritten ?? 0,
-      responseBytes: this.#socket?.bytesRead ?? 0,
-    };
   }
 }
 

@@ -69,7 +69,10 @@ export class LiveSession {
   #session: JsonObject | null = null;
   #streamStartMs: number | null = null;
   #closing = false;
-  #closed = false;
+  /** The session is over on the server, asked for or not. */
+  #over = false;
+  /** It is over because this client asked for it. */
+  #confirmed = false;
 
   constructor(script: LiveScript, tools: ConnectionTools) {
     this.#script = script;
@@ -195,7 +198,7 @@ export class LiveSession {
     this.connection.send({ type: 'session.close' });
     const limitS = Math.min(this.#script.timeoutS, handshakeLimitS);
     const deadlineMs = this.#tools.clock.nowMs() + limitS * 1000;
-    if (!(await this.connection.until(deadlineMs, () => this.#closed)))
+    if (!(await this.connection.until(deadlineMs, () => this.#confirmed)))
       throw new SessionFault('timeout', 'Timed out waiting for session.closed');
     const stray = this.log.stray();
     if (stray !== null) throw new SessionFault('malformed', stray);
@@ -206,11 +209,11 @@ export class LiveSession {
 
   /** Asks for the session's end also after a failure, so that its place on the server is free for the next. */
   async #abandon(): Promise<void> {
-    if (!this.connection.isOpen || this.#closed) return;
+    if (!this.connection.isOpen || this.#over) return;
     this.#closing = true;
     this.connection.send({ type: 'session.close' });
     if (this.#tools.stop.stopped) return;
-    await this.connection.linger(this.#tools.clock.nowMs() + failedCloseMs, () => this.#closed);
+    await this.connection.linger(this.#tools.clock.nowMs() + failedCloseMs, () => this.#over);
   }
 
   #acknowledge(nowMs: number): void {
@@ -225,7 +228,7 @@ export class LiveSession {
   }
 
   #onEvent(event: JsonObject, timeMs: number): void {
-    if (this.#closed) return;
+    if (this.#over) return;
     if (event.type === 'session.created' && this.#session === null) {
       this.#session = asObject(event.session) ?? {};
       this.log.journal.append({ type: 'session.created', session: this.#session }, timeMs);
@@ -249,9 +252,10 @@ export class LiveSession {
   #onClosed(event: JsonObject): void {
     const reason = asText(event.reason) ?? asText(asObject(event.event)?.reason);
     this.connection.endAcknowledging();
-    this.#closed = true;
+    this.#over = true;
     const isOwn =
       this.#closing && event.type === 'session.closed' && (reason === null || reason === 'client_close');
+    this.#confirmed = isOwn;
     if (isOwn) return;
     const text = this.#closing
       ? `Unexpected ${event.type}: ${reason ?? 'no reason'}`
