@@ -146,6 +146,27 @@ describe('befalls stages:', () => {
     expect((await eventsOf(await chat(server))).at(-1)).toBe('[DONE]');
   });
 
+  test('a replica that dies comes back in its slot, and health and metrics say so', async () => {
+    const server = await faulty(['dead-replica:1:150@request=1'], { logStats: true });
+    expect((await chat(server)).status).toBe(200);
+    const state = async (): Promise<[number, boolean[]]> => [
+      (await fetch(`${server.url}/health`)).status,
+      server.stats().stages.map(({ alive }) => alive),
+    ];
+    expect(await state()).toEqual([200, [true, true, true]]);
+    const lost = await (await chat(server, { ...streamed, modalities: ['audio'] })).text();
+    expect(lost).toMatch(/Stage 1 \(talker\) has no live replica/);
+    expect(await state()).toEqual([503, [true, false, true]]);
+    await until(() => server.stats().stages.every(({ alive }) => alive));
+    expect(await state()).toEqual([200, [true, true, true]]);
+    expect((await eventsOf(await chat(server, { ...streamed, modalities: ['audio'] }))).at(-1)).toBe(
+      '[DONE]',
+    );
+    const text = await (await fetch(`${server.url}/metrics`)).text();
+    expect(text).toMatch(/requests_success_total\{.*finished_reason="abort"\} 1\n/);
+    expect(text).toMatch(/vllm_omni:stage_replica_up\{.*stage="1",replica="0"\} 1\n/);
+  });
+
   test('a slow stage takes so many times as long', async () => {
     const server = await faulty(['slow-stage:0:100@request=1'], {
       stageOverrides: { 0: { ttft: { baseMs: 10, perInputTokenMs: 0, sd: 0 }, step: { nativeMs: 0.1 } } },

@@ -1,12 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { messageOf } from '../../foundation/errors.ts';
+import type { RequestFault } from '../faults/request-fault.ts';
 import { acceptRequest } from './accepted-request.ts';
 import type { ApiContext } from './api-context.ts';
 import { ClientGoneError } from './client-gone-error.ts';
 import { ReplyLife } from './reply-life.ts';
 import { RequestError } from './request-error.ts';
 import { sendError } from './whole-reply.ts';
+
+/** Kills a replica, and starts it again where the fault says so. */
+function killReplica(
+  { orchestrator }: ApiContext,
+  { stageId, backAfterMs }: Extract<RequestFault, { kind: 'dead-replica' }>,
+): void {
+  const replicaId = orchestrator.killReplica(stageId);
+  if (replicaId === null || backAfterMs === null) return;
+  // A server that closes does not wait for it.
+  setTimeout(() => orchestrator.restoreReplica(stageId, replicaId), backAfterMs).unref();
+}
 
 /**
  * Takes a reply into the route's own hands, once its request has been understood, and does the work. What the work
@@ -55,6 +67,6 @@ async function workWithFault(
     throw new RequestError(fault.status, 'The request is refused, as the fault script says.', null, headers);
   }
   if (fault?.kind === 'slow-headers') await sleep(fault.ms, undefined, { ref: false });
-  if (fault?.kind === 'dead-replica') context.orchestrator.killReplica(fault.stageId);
+  if (fault?.kind === 'dead-replica') killReplica(context, fault);
   if (!life.gone) await work(life);
 }

@@ -78,6 +78,7 @@ export class RemoteEngine implements StageEngine {
   readonly #sequences = new Map<number, RemoteSequence>();
   #nextId = 0;
   #waiting = 0;
+  #kvCacheUsage: number | null = null;
   #alive = true;
   #tellDeath: ((reason: string) => void) | null = null;
 
@@ -133,9 +134,10 @@ export class RemoteEngine implements StageEngine {
     }
   }
 
-  /** What its process last said of those that wait for a seat. */
-  heard({ waiting }: EngineStats): void {
+  /** What its process last said of its seats and its cache. */
+  heard({ waiting, kvCacheUsage }: EngineStats): void {
     this.#waiting = waiting;
+    this.#kvCacheUsage = kvCacheUsage ?? null;
   }
 
   /** Its process is gone: whoever is bound to it is told. */
@@ -154,7 +156,8 @@ export class RemoteEngine implements StageEngine {
       else fed += 1;
     }
     const waiting = Math.min(this.#waiting, fed);
-    return { running: fed - waiting, waiting, waitingForChunk };
+    const cache = this.#kvCacheUsage === null ? {} : { kvCacheUsage: this.#kvCacheUsage };
+    return { running: fed - waiting, waiting, waitingForChunk, ...cache };
   }
 
   isAlive(): boolean {

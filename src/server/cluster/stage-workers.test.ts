@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { chunksOf, instantly, post, readWav, type TestServer, testServer, until } from '../api/wire.suite.ts';
@@ -241,9 +242,13 @@ describe.skipIf(natsServerPath === null)(
       );
       await until(() => server.stats().stages.some(({ stageId, running }) => stageId === 1 && running === 5));
       for (const reply of replies) await reply.body?.cancel();
-      const nothing = { running: 0, waiting: 0, waitingForChunk: 0 };
+      const nothing = { running: 0, waiting: 0, waitingForChunk: 0, kvCacheUsage: 0 };
       await until(() => idle(server));
-      await until(() => workers.every((each) => JSON.stringify(each.stats()) === JSON.stringify([nothing])));
+      await until(() =>
+        workers.every((each) =>
+          each.stats().every((stats) => isDeepStrictEqual({ ...stats, kvCacheUsage: 0 }, nothing)),
+        ),
+      );
     });
 
     test('a second server of the same deployment is refused', async () => {

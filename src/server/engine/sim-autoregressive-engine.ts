@@ -99,11 +99,16 @@ export function simAutoregressiveEngine(options: SimAutoregressiveOptions): Stag
       else stage.enter(sequence, request.acceptedMs);
       return sequence;
     },
-    stats: (): EngineStats => ({
-      running: running.size,
-      waiting: waiting.size,
-      waitingForChunk: waitingForChunk.size,
-    }),
+    stats(): EngineStats {
+      let cachedTokens = 0;
+      for (const sequence of running) cachedTokens += sequence.cachedTokens;
+      return {
+        running: running.size,
+        waiting: waiting.size,
+        waitingForChunk: waitingForChunk.size,
+        kvCacheUsage: Math.min(1, cachedTokens / options.kvCacheTokens),
+      };
+    },
     isAlive: () => true,
     close() {
       for (const sequence of [...running, ...waiting, ...waitingForChunk]) sequence.abort();

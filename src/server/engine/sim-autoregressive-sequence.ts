@@ -25,6 +25,8 @@ export type SimAutoregressiveOptions = {
   readonly naturalTokens: number;
   /** Emits text, not bare tokens. */
   readonly emitsText: boolean;
+  /** Tokens that fit the KV cache of a replica; none is turned away for them. */
+  readonly kvCacheTokens: number;
   /** Parts of a scripted reply that are a token each. */
   readonly tokenize: (text: string) => readonly string[];
   /** Requests under way in the whole pipeline. */
@@ -110,6 +112,11 @@ export class SimAutoregressiveSequence implements StageSequence, ScheduledTask {
     if (this.#entered) return;
     this.#entered = true;
     this.#stage.enter(this, chunk.readyMs);
+  }
+
+  /** Tokens that it keeps in the KV cache: those read of the prompt, and those made. */
+  get cachedTokens(): number {
+    return this.#request.promptTokens - this.#unreadTokens + this.#emitted;
   }
 
   /** Called by the engine once there is a seat. */

@@ -4,7 +4,9 @@ import { diffusionStage, megapixel, pipeline } from '../model/stage-defaults.ts'
 import { heliosDistilled } from '../model/video-models.ts';
 import type { PipelineDefinition } from '../pipeline/pipeline-definition.ts';
 import { type SeenRun, virtualPipeline, withoutNoise } from '../pipeline/virtual-pipeline.suite.ts';
+import { simDiffusionEngine } from './sim-diffusion-engine.ts';
 import type { ImageTask } from './stage-task.ts';
+import { virtualScheduler } from './virtual-scheduler.ts';
 
 const task: ImageTask = {
   kind: 'image',
@@ -154,4 +156,34 @@ describe('batches', () => {
     expect(next.finishedMs).toBeCloseTo(1000 + 310 + 1030, 6);
     expect(orchestrator.stats().requests).toBe(0);
   });
+});
+
+test('a request that is fed late by the machine, but was ready in time, has not waited below nothing', () => {
+  const [stage] = diffusion().stages;
+  if (stage?.executionType !== 'DIFFUSION') throw new Error('a diffusion stage was expected');
+  const scheduler = virtualScheduler(1000);
+  const engine = simDiffusionEngine({
+    ...{ laws: stage.laws, output: 'image', defaults: stage.defaults, profileName: 'TestPipeline' },
+    ...{ maxNumSeqs: 1, stepExecution: false, seed: 0, stageName: 'dit', scheduler },
+  });
+  const waits: number[] = [];
+  const params = { maxTokens: null, minTokens: 0, ignoreEos: false, stop: [] };
+  const common = { acceptedMs: 900, promptTokens: 1, params, task, source: null, pace: 1, fullPayload: true };
+  for (const arrivalIndex of [0, 1]) {
+    const sequence = engine.submit(
+      { ...common, id: `r${arrivalIndex}`, arrivalIndex, hasUpstream: true },
+      {
+        onOutput: ({ artifact }) => {
+          if (artifact?.kind === 'images') waits.push(artifact.facts.queueWaitMs);
+        },
+        onProgress: () => {},
+        onFailure: () => {},
+      },
+    );
+    // Ready before the clock says that the stage could be told of it.
+    sequence.feed({ readyMs: 990, units: 1, producerStepMs: 0, kv: null, final: true });
+  }
+  scheduler.runUntil();
+  // The second waits for the first: its encoding, ten steps and its decoding.
+  expect(waits).toEqual([0, 10 + 10 * 100 + 20]);
 });

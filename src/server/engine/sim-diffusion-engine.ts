@@ -46,7 +46,6 @@ class DiffusionSequence implements StageSequence {
   readonly #random: Random;
   /** Of a step alone, ms. */
   readonly stepMs: number;
-  readonly #queuedSinceMs: number;
   #readyMs: number;
   #startMs = 0;
   #stepsEndMs = 0;
@@ -65,7 +64,6 @@ class DiffusionSequence implements StageSequence {
     const noise = sd === 0 ? 1 : Math.max(0.1, 1 + sd * drawNormal(this.#random));
     this.stepMs = msPerStep * (pixelsOf(this.plan) / refPixels) ** exponent * noise * request.pace;
     this.#readyMs = scheduler.nowMs();
-    this.#queuedSinceMs = this.#readyMs;
   }
 
   get readyMs(): number {
@@ -138,7 +136,8 @@ class DiffusionSequence implements StageSequence {
     return {
       numInferenceSteps: this.plan.numInferenceSteps,
       forwardMs: endMs - this.#startMs,
-      queueWaitMs: this.#startMs - this.#queuedSinceMs,
+      // Selected in a step that was due before the request came to be known: it has not waited.
+      queueWaitMs: Math.max(0, this.#startMs - this.#readyMs),
       peakMemoryMb: Math.max(0, Math.round(baseMb + perMegapixelMb * megapixels + noiseMb)),
       profileS: {
         [`${profileName}.text_encoder.forward`]: seconds(laws.encodeMs),

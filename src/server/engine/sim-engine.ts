@@ -18,6 +18,7 @@ export function simEngine(stage: StageDefinition, context: EngineContext): Stage
         maxNumBatchedTokens: stage.maxNumBatchedTokens,
         defaultMaxTokens: stage.defaultMaxTokens,
         naturalTokens: stage.naturalTokens,
+        kvCacheTokens: stage.kvCacheTokens,
         emitsText: stage.finalOutputType === 'text',
         tokenize,
         pipelineLoad,

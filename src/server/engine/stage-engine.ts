@@ -128,6 +128,8 @@ export type EngineStats = {
   readonly waiting: number;
   /** Requests that wait for the first output of the stage before them. */
   readonly waitingForChunk: number;
+  /** Share of its KV cache that holds tokens, 0 to 1; absent = it has none, or nobody knows. */
+  readonly kvCacheUsage?: number;
 };
 
 /**

@@ -85,10 +85,13 @@ const forms: Readonly<Record<string, FaultForm>> = {
     read: (argument) => (argument === '' ? { kind: 'status', status: 503, retryAfterS: null } : null),
   },
   'dead-replica': {
-    example: 'dead-replica:STAGE',
+    example: 'dead-replica:STAGE[:BACK_MS]',
     read: (argument) => {
-      const stageId = wholeNumber(argument);
-      return stageId === null ? null : { kind: 'dead-replica', stageId };
+      const [stage = '', back = ''] = argument.split(':');
+      const stageId = wholeNumber(stage);
+      const backAfterMs = back === '' ? null : positive(back);
+      if (stageId === null || (back !== '' && backAfterMs === null)) return null;
+      return { kind: 'dead-replica', stageId, backAfterMs };
     },
   },
   'slow-stage': {

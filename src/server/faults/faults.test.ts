@@ -21,7 +21,8 @@ describe('a script', () => {
     ['429:7', { kind: 'status', status: 429, retryAfterS: 7 }],
     ['500', { kind: 'status', status: 500, retryAfterS: null }],
     ['503', { kind: 'status', status: 503, retryAfterS: null }],
-    ['dead-replica:1', { kind: 'dead-replica', stageId: 1 }],
+    ['dead-replica:1', { kind: 'dead-replica', stageId: 1, backAfterMs: null }],
+    ['dead-replica:1:250', { kind: 'dead-replica', stageId: 1, backAfterMs: 250 }],
     ['slow-stage:0:4', { kind: 'slow-stage', stageId: 0, factor: 4 }],
   ])('reads %s', (script, fault) => {
     expect(parseFault(script)).toEqual({

@@ -16,7 +16,7 @@ export type RequestFault =
   | { readonly kind: 'empty' }
   /** Refused before any work. */
   | { readonly kind: 'status'; readonly status: number; readonly retryAfterS: number | null }
-  /** A replica of the stage dies as the request comes. */
-  | { readonly kind: 'dead-replica'; readonly stageId: number }
+  /** A replica of the stage dies as the request comes, and starts again after so long; `null` = never. */
+  | { readonly kind: 'dead-replica'; readonly stageId: number; readonly backAfterMs: number | null }
   /** The stage takes so many times as long for this request. */
   | { readonly kind: 'slow-stage'; readonly stageId: number; readonly factor: number };

@@ -223,13 +223,11 @@ export class ServerMetrics {
     const { enabled, stats } = this.#options;
     const whole = (value: () => number) => (): (readonly [Labels, number])[] =>
       enabled ? [[this.#model, value()]] : [];
-    const perStage = (value: (stage: OrchestratorStats['stages'][number]) => number) => () =>
-      enabled
-        ? stats().stages.map((stage): readonly [Labels, number] => [
-            { ...this.#model, stage: String(stage.stageId), replica: String(stage.replicaId) },
-            value(stage),
-          ])
-        : [];
+    const perStage = (value: (stage: OrchestratorStats['stages'][number]) => number | null) => () =>
+      (enabled ? stats().stages : []).flatMap((stage): (readonly [Labels, number])[] => {
+        const shown = value(stage);
+        return shown === null ? [] : [[this.#stageLabels(stage), shown]];
+      });
     const waiting = (): number => stats().stages.reduce((sum, stage) => sum + stage.waiting, 0);
     return [
       new Gauge(
@@ -246,6 +244,21 @@ export class ServerMetrics {
         'vllm_omni:stage_inflight_requests',
         'Requests in a stage, with those that wait.',
         perStage(({ running, waiting: queued, waitingForChunk }) => running + queued + waitingForChunk),
+      ),
+      new Gauge(
+        'vllm_omni:stage_outputs_queue_size',
+        'Outputs of a stage that nobody has taken yet.',
+        perStage(({ outputsQueued }) => outputsQueued),
+      ),
+      new Gauge(
+        'vllm_omni:stage_replica_up',
+        '1 while the replica lives, 0 once it is lost.',
+        perStage(({ alive }) => (alive ? 1 : 0)),
+      ),
+      new Gauge(
+        'vllm:kv_cache_usage_perc',
+        'Share of the KV cache of a stage that holds tokens, 0 to 1.',
+        perStage(({ alive, kvCacheUsage }) => (alive ? (kvCacheUsage ?? null) : null)),
       ),
       new Gauge(
         'vllm:num_requests_running',

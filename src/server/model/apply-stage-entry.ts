@@ -86,6 +86,7 @@ export function applyStageEntry(
         ...stage,
         ...common,
         maxNumBatchedTokens: numberAt(values, 'max_num_batched_tokens') ?? stage.maxNumBatchedTokens,
+        kvCacheTokens: numberAt(values, 'kv_cache_tokens') ?? stage.kvCacheTokens,
         defaultMaxTokens: numberAt(sampling, 'max_tokens') ?? stage.defaultMaxTokens,
         laws: withLaws(stage.laws, values),
       };

@@ -50,6 +50,8 @@ export function autoregressiveStage(
     outputUnitType: given.finalOutputType === 'text' ? 'text' : 'stream',
     maxNumSeqs: 64,
     maxNumBatchedTokens: 32768,
+    // What 16 GB hold of 48 layers' keys and values, as beside 30B weights on an 80 GB device.
+    kvCacheTokens: 163840,
     defaultMaxTokens: 2048,
     naturalTokens: 256,
     handOffBytesPerUnit: 0,

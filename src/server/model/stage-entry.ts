@@ -14,6 +14,7 @@ const meaningful = {
   max_num_seqs: positive,
   max_num_batched_tokens: positive,
   max_model_len: positive,
+  kv_cache_tokens: positive,
   num_replicas: positive,
   devices,
   tensor_parallel_size: positive,

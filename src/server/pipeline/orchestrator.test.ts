@@ -50,6 +50,21 @@ describe('a pipeline of stages', () => {
     idle(orchestrator);
   });
 
+  test('the KV cache of a language stage holds what was read and made', () => {
+    const pipeline = overrideStages(withoutNoise(qwen3Omni), { 0: { kv_cache_tokens: 10_000 } }).pipeline;
+    const { scheduler, orchestrator, submit } = virtualPipeline(pipeline);
+    const usage = (): (number | undefined)[] =>
+      orchestrator.stats().stages.map((stage) => stage.kvCacheUsage);
+    expect(usage()).toEqual([0, 0, undefined]);
+    const runs = [submit({ promptTokens: 2500 }), submit({ promptTokens: 500 })];
+    scheduler.runUntil(6000);
+    const made = runs.reduce((sum, run) => sum + (run.metrics()['0']?.num_tokens_out ?? 0), 0);
+    expect(made).toBeGreaterThan(100);
+    expect(usage()[0]).toBeCloseTo((3000 + made) / 10_000, 9);
+    for (const { run } of runs) run.abort();
+    expect(usage()[0]).toBe(0);
+  });
+
   test('downstream stages wait for their first chunk from the moment of arrival', () => {
     const { orchestrator, submit } = virtualPipeline(qwen3Omni);
     submit();

@@ -8,7 +8,10 @@ import type { TransferLedger, TransferStats } from './transfer-ledger.ts';
 export type OrchestratorStats = {
   /** Requests under way. */
   readonly requests: number;
-  readonly stages: readonly StagePoolStats[];
+  readonly stages: readonly (StagePoolStats & {
+    /** Outputs that the replica has given and nobody has taken yet. */
+    readonly outputsQueued: number;
+  })[];
   readonly transfers: readonly TransferStats[];
   /** Payloads between stages at this moment. */
   readonly payloadsInFlight: number;
@@ -80,7 +83,8 @@ export class Orchestrator {
    */
   restoreReplica(stageId: number, replicaId: number): boolean {
     const pool = this.#pool(stageId);
-    if (pool === undefined || pool.stats()[replicaId]?.alive !== false) return false;
+    // A replica in another process comes back by itself.
+    if (pool === undefined || pool.isRemote || pool.stats()[replicaId]?.alive !== false) return false;
     return pool.addReplica(this.#runtime.createReplica(pool.stage), replicaId) === replicaId;
   }
 
@@ -93,7 +97,9 @@ export class Orchestrator {
     const { pools, connector, ledger } = this.#runtime;
     return {
       requests: this.#runs.size,
-      stages: pools.flatMap((pool) => pool.stats()),
+      stages: pools.flatMap((pool) =>
+        pool.stats().map((stage) => ({ ...stage, outputsQueued: this.#outputsQueued(stage) })),
+      ),
       transfers: ledger.stats(),
       payloadsInFlight: connector.inFlight(),
       connector: { name: connector.name, ...connector.health() },
@@ -106,6 +112,13 @@ export class Orchestrator {
     for (const run of [...this.#runs.values()]) run.fail(failure);
     for (const pool of this.#runtime.pools) pool.close();
     this.#runtime.connector.close();
+  }
+
+  #outputsQueued({ stageId, replicaId }: StagePoolStats): number {
+    let queued = 0;
+    for (const run of this.#runs.values())
+      if (run.replicaOf(stageId) === replicaId) queued += run.queuedOutputs(stageId);
+    return queued;
   }
 
   #pool(stageId: number): StagePool | undefined {

@@ -61,6 +61,8 @@ export type AutoregressiveStage = StageBase & {
   readonly executionType: 'LLM_AR';
   /** Prompt tokens that a replica reads in one step, of all requests together. */
   readonly maxNumBatchedTokens: number;
+  /** Tokens that fit the KV cache of a replica. */
+  readonly kvCacheTokens: number;
   /** Limit of a request that names none. */
   readonly defaultMaxTokens: number;
   /** Where a reply without a limit ends by itself, tokens. */

@@ -186,6 +186,12 @@ describe('a window of active streams', () => {
     const { scheduler, orchestrator, submit } = virtualPipeline({ ...qwen3Omni, activeStreamWindow: 1 });
     const [inside, before, last] = [submit(), submit(), submit()];
     scheduler.runUntil(1000 + 5000);
+    // What the others' thinker has made waits in front of the window.
+    expect(orchestrator.stats().stages.map(({ outputsQueued }) => outputsQueued > 0)).toEqual([
+      true,
+      false,
+      false,
+    ]);
     before?.run.abort();
     inside?.run.abort();
     scheduler.runUntil();

@@ -33,9 +33,9 @@ export class PipelineRun {
   readonly #stages: readonly StageProgress[];
   readonly #companions: CfgCompanions | null;
   /** Outputs that are still being handed over to the client's side. */
-  readonly #delayed = new Set<ScheduledTask>();
+  readonly #delayed = new Map<ScheduledTask, StageProgress>();
   /** Payloads that wait for a place in the window. */
-  #held: (() => void)[] = [];
+  #held: { readonly from: number; readonly bring: () => void }[] = [];
   #finalStagesLeft: number;
   #ended = false;
 
@@ -121,6 +121,12 @@ export class PipelineRun {
   /** The replica that a stage of the request was given to; `null` = none yet. */
   replicaOf(stageId: number): number | null {
     return this.#stages.find(({ stage }) => stage.stageId === stageId)?.binding?.replicaId ?? null;
+  }
+
+  /** Outputs that a stage has given and nobody has taken yet: held back by the window, or on their way to the client. */
+  queuedOutputs(stageId: number): number {
+    const held = this.#held.filter(({ from }) => from === stageId).length;
+    return held + [...this.#delayed.values()].filter(({ stage }) => stage.stageId === stageId).length;
   }
 
   /** Time spent between stages so far. */
@@ -215,7 +221,7 @@ export class PipelineRun {
         }
       },
     };
-    this.#delayed.add(task);
+    this.#delayed.set(task, progress);
     this.#runtime.scheduler.add(task);
   }
 
@@ -245,7 +251,7 @@ export class PipelineRun {
     if (this.#ended || next === undefined) return;
     const bring = (): void => this.#bring(next, edge, metadata, hasKv);
     if (this.#held.length > 0 || this.#runtime.window?.enter(this, () => this.#releaseHeld()) === false)
-      this.#held.push(bring);
+      this.#held.push({ from: edge.from, bring });
     else bring();
   }
 
@@ -278,7 +284,7 @@ export class PipelineRun {
   #releaseHeld(): void {
     const held = this.#held;
     this.#held = [];
-    for (const bring of held) bring();
+    for (const { bring } of held) bring();
   }
 
   #end(): void {
@@ -289,7 +295,7 @@ export class PipelineRun {
       binding?.release();
     }
     this.#companions?.end();
-    for (const task of this.#delayed) this.#runtime.scheduler.remove(task);
+    for (const task of this.#delayed.keys()) this.#runtime.scheduler.remove(task);
     this.#held = [];
     this.#runtime.window?.release(this);
     this.#runtime.connector.cleanup(this.#request.id);
