@@ -181,7 +181,7 @@ export class DuplexConnection {
     this.#lastSeq += 1;
     const stamp = { event_id: `event_${this.#server.parts.newId()}`, server_event_seq: this.#lastSeq };
     const text = JSON.stringify({ ...handshakeErrorEvent(error), ...stamp });
-    this.#wire.send({ type: 'error', seq: this.#lastSeq, text });
+    this.#wire.send({ type: 'error', sessionId: null, seq: this.#lastSeq, text });
   }
 
   #handshake(event: ClientEvent): void {

@@ -97,13 +97,14 @@ export class DuplexServer {
   ): DuplexSession {
     const ordinal = this.#opened;
     this.#opened += 1;
+    const id = `duplex-${randomUUID()}`;
     const core = new SessionCore({
-      id: `duplex-${randomUUID()}`,
+      id,
       parts: this.parts,
       script: given.script,
       random: randomStream(this.#seed, `duplex session ${ordinal}`),
       faults: given.faults,
-      outbox: new EventOutbox(given.lastSeq, this.limits.journal, this.parts.newId),
+      outbox: new EventOutbox(id, given.lastSeq, this.limits.journal, this.parts.newId),
       config: given.config,
     });
     const session = new DuplexSession(core, {

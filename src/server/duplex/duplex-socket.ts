@@ -23,7 +23,6 @@ class SocketWire implements EventWire {
   readonly #socket: WebSocket;
   readonly #truth: TruthEntry;
   readonly #gate: FaultGate | null;
-  readonly #sessionId: () => string | null;
 
   constructor(
     socket: WebSocket,
@@ -32,12 +31,10 @@ class SocketWire implements EventWire {
       readonly fault: RequestFault | null;
       readonly newId: () => string;
       reset(): void;
-      sessionId(): string | null;
     },
   ) {
     this.#socket = socket;
     this.#truth = given.truth;
-    this.#sessionId = given.sessionId;
     const { fault } = given;
     this.#gate =
       fault === null
@@ -62,18 +59,21 @@ class SocketWire implements EventWire {
 
   #fail(id: string): void {
     const error = new DuplexError('engine_error', 'The engine has failed, as a fault wants it.');
-    this.#write({ type: 'error', seq: null, text: '' }, stampless(handshakeErrorEvent(error), id));
+    this.#write(
+      { type: 'error', sessionId: null, seq: null, text: '' },
+      stampless(handshakeErrorEvent(error), id),
+    );
     this.#socket.close(1011, 'engine_error');
   }
 
   #write(event: StampedEvent, text: string): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    const { type, seq, responseId, tokens, samples } = event;
+    const { type, seq, sessionId, responseId, tokens, samples } = event;
     this.#truth.note(truthEvent(type), {
       bytes: Buffer.byteLength(text),
       ...(tokens === undefined ? {} : { tokens }),
       ...(samples === undefined ? {} : { samples }),
-      duplex: { type, session: this.#sessionId(), seq, response: responseId ?? null },
+      duplex: { type, session: sessionId, seq, response: responseId ?? null },
     });
     this.#socket.send(text);
     if (this.#socket.bufferedAmount > mostPendingBytes) this.#socket.terminate();
@@ -127,10 +127,8 @@ export function serveDuplexSocket(
     fault,
     newId: duplex.parts.newId,
     reset: () => setTimeout(() => request.raw.socket.resetAndDestroy(), resetDelayMs),
-    sessionId: () => connection?.session?.id ?? null,
   });
-  let connection: DuplexConnection | null = null;
-  connection = new DuplexConnection(duplex, wire, {
+  const connection = new DuplexConnection(duplex, wire, {
     autostart: queryValue(query, 'autostart') !== '0' && queryValue(query, 'resume') !== '1',
     model,
     faults: faultsOf(fault),
@@ -145,14 +143,13 @@ export function serveDuplexSocket(
       }
     },
   });
-  const live = connection;
   socket.on('message', (data, isBinary) => {
-    if (isBinary) live.receiveBinary();
-    else live.receive(Buffer.isBuffer(data) ? data : Buffer.from(String(data)));
+    if (isBinary) connection.receiveBinary();
+    else connection.receive(Buffer.isBuffer(data) ? data : Buffer.from(String(data)));
   });
   socket.on('close', () => {
-    truth.note(live.session === null || live.session.ended ? 'done' : 'abort');
-    live.close();
+    truth.note(connection.session === null || connection.session.ended ? 'done' : 'abort');
+    connection.close();
   });
   // A broken connection, or a frame that is too large, is followed by its close.
   socket.on('error', () => {});

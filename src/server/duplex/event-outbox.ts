@@ -15,6 +15,8 @@ export type EventNote = {
 /** An event as it leaves. */
 export type StampedEvent = EventNote & {
   readonly type: string;
+  /** `null` = there is no session yet. */
+  readonly sessionId: string | null;
   /** `null` = one that belongs to the socket and not to the session. */
   readonly seq: number | null;
   readonly text: string;
@@ -36,11 +38,13 @@ export type EventWire = {
 export class EventOutbox {
   readonly #journal: EventJournal;
   readonly #newId: () => string;
+  readonly #sessionId: string;
   #wire: EventWire | null = null;
   #lastSeq: number;
 
   /** @param lastSeq of what the client has seen on this socket before there was a session */
-  constructor(lastSeq: number, limits: JournalLimits, newId: () => string) {
+  constructor(sessionId: string, lastSeq: number, limits: JournalLimits, newId: () => string) {
+    this.#sessionId = sessionId;
     this.#lastSeq = lastSeq;
     this.#journal = new EventJournal(limits, lastSeq);
     this.#newId = newId;
@@ -68,6 +72,7 @@ export class EventOutbox {
     const stamped: StampedEvent = {
       ...note,
       type: event.type,
+      sessionId: this.#sessionId,
       seq,
       text: JSON.stringify({ ...event, event_id: `event_${this.#newId()}`, server_event_seq: seq }),
     };
@@ -77,7 +82,12 @@ export class EventOutbox {
 
   /** Tells the socket that is attached something that no replay repeats. */
   tell(event: DuplexEvent): void {
-    this.#wire?.send({ type: event.type, seq: null, text: stampless(event, this.#newId()) });
+    this.#wire?.send({
+      type: event.type,
+      sessionId: this.#sessionId,
+      seq: null,
+      text: stampless(event, this.#newId()),
+    });
   }
 
   /** The client has everything up to here. */
