@@ -44,6 +44,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./bench-cases-command.ts')).benchCasesCommand,
   },
   {
+    name: ['bench', 'omni-duplex-eval'],
+    summary: 'play Omni-DuplexEval to a full-duplex model, and judge what it says',
+    load: async () => (await import('./duplex-eval-command.ts')).duplexEvalCommand,
+  },
+  {
     name: ['serve'],
     summary: 'serve an omni model with simulated engines',
     load: async () => (await import('./serve-command.ts')).serveCommand,

@@ -5,12 +5,17 @@ import type { DuplexRequestRow, DuplexSessionFacts, DuplexStageZero } from './du
 type Json = Record<string, unknown>;
 
 /** The session's rows as result files spell them: one entry of `duplex_request_metrics` for each. */
-export function duplexRequestMetricsJson(session: DuplexSessionFacts): Json[] {
+export function duplexRequestMetricsJson(
+  session: Pick<DuplexSessionFacts, 'sessionId' | 'requestRows'>,
+): Json[] {
   return session.requestRows.map((row) => rowJson(session.sessionId, row));
 }
 
 /** The session's figures as result files spell them: `duplex_session_metrics`. */
-export function duplexSessionMetricsJson({ sessionId, metrics }: DuplexSessionFacts): Json {
+export function duplexSessionMetricsJson({
+  sessionId,
+  metrics,
+}: Pick<DuplexSessionFacts, 'sessionId' | 'metrics'>): Json {
   const { stream } = metrics;
   return {
     session_id: sessionId,

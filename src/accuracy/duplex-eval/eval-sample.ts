@@ -1,0 +1,142 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+import { InputFileError, messageOf } from '../../foundation/errors.ts';
+import { parseJsonValues } from '../../foundation/tolerant-json.ts';
+import { isRow, type Row, secondsOf, textOf } from '../omniinteract/annotation-values.ts';
+
+/** Description while the video runs, or reminding when something has happened. */
+export type EvalFamily = 'rtd' | 'pr';
+
+/** One video with its question, and what is to be said of it. */
+export type EvalSample = {
+  readonly id: string;
+  readonly split: string;
+  readonly family: EvalFamily;
+  readonly taskType: string;
+  readonly videoPath: string;
+  /** `null` = the manifest names none; it takes one to ask the question. */
+  readonly questionAudioPath: string | null;
+  readonly questionText: string;
+  /** What is to be said, one or two texts. */
+  readonly answers: readonly string[];
+  /** When it is to be said, s, by the place of the answer; `null` = at any time. */
+  readonly remindersS: readonly (number | null)[];
+  /** `null` = the manifest does not say. */
+  readonly durationS: number | null;
+};
+
+const splitTasks: Readonly<Record<string, string>> = {
+  PR_correction: 'correction',
+  PR_event_reminder: 'proactive_reminder',
+  PR_post_event_reminder: 'post_event_reminder',
+};
+const taskNames: Readonly<Record<string, string>> = { event_reminder: 'proactive_reminder' };
+const manifestNames = ['manifest.jsonl', 'manifest.json', 'data.jsonl', 'data.json'];
+
+/** Which samples of a manifest are meant. */
+export type SampleChoice = {
+  readonly split: string;
+  readonly family: 'all' | EvalFamily;
+  readonly ids: readonly string[];
+  /** `null` = all. */
+  readonly limit: number | null;
+};
+
+/**
+ * Reads a manifest of Omni-DuplexEval: JSON (a list, or an object with `data` or `samples`) or JSONL, or a folder that
+ * holds one.
+ * @param mediaRoot folder below which relative paths lie; `null` = that of the manifest
+ * @throws InputFileError
+ */
+export function readManifest(dataset: string, mediaRoot: string | null): EvalSample[] {
+  const path = manifestPath(dataset);
+  const root = mediaRoot ?? dirname(path);
+  let rows: { value: unknown; line: number | null }[];
+  try {
+    rows = parseJsonValues(readFileSync(path, 'utf8')).flatMap(rowsOfValue);
+  } catch (cause) {
+    throw new InputFileError(`${path}: the manifest cannot be read: ${messageOf(cause)}`, { cause });
+  }
+  return rows.map(({ value, line }, i) =>
+    sampleOf(value, root, line === null ? `${path}: row ${i + 1}` : `${path}:${line}`),
+  );
+}
+
+function manifestPath(dataset: string): string {
+  const found = statSync(dataset, { throwIfNoEntry: false });
+  const path = found?.isDirectory()
+    ? manifestNames.map((name) => join(dataset, name)).find((name) => existsSync(name))
+    : dataset;
+  if (found && path !== undefined) return path;
+  throw new InputFileError(
+    found
+      ? `--dataset ${dataset}: the folder holds no ${manifestNames.join(', ')}.`
+      : `--dataset ${dataset}: there is no such manifest. Download the dataset (hf download ${dataset} --repo-type dataset --local-dir DIR) and give its manifest or folder.`,
+  );
+}
+
+function rowsOfValue({ value, line }: { value: unknown; line: number | null }) {
+  const list = isRow(value) ? (value.data ?? value.samples ?? value) : value;
+  return Array.isArray(list)
+    ? list.map((each: unknown) => ({ value: each, line: null }))
+    : [{ value: list as unknown, line }];
+}
+
+/** The first of a row's fields that holds something. */
+function field(row: Row, ...names: readonly string[]): unknown {
+  return names
+    .map((name) => row[name])
+    .find((value) => value !== undefined && value !== null && value !== '');
+}
+
+function sampleOf(value: unknown, root: string, where: string): EvalSample {
+  if (!isRow(value)) throw new InputFileError(`${where}: a row must be an object.`);
+  const text = (...names: readonly string[]): string => textOf(field(value, ...names));
+  const id = text('id', 'sample_id', 'uid', 'name');
+  const split = text('split', 'subset', 'config');
+  const video = text('video', 'video_path', 'video_file');
+  if (id === '' || split === '' || video === '')
+    throw new InputFileError(`${where}: a row needs id, split and video.`);
+  if (/[/\\]|^\.+$/.test(id) || /[/\\]|^\.+$/.test(split))
+    throw new InputFileError(`${where}: id '${id}' or split '${split}' is no name of a file.`);
+  const audio = text('question_audio', 'audio', 'question_wav');
+  const placed = (path: string): string => (isAbsolute(path) ? path : join(root, path));
+  const task = text('task_type', 'task', 'type') || splitTasks[split] || split.replace(/^(RTD|PR)_/i, '');
+  return {
+    id,
+    split,
+    family: familyOf(text('family').toLowerCase(), split, where),
+    taskType: taskNames[task] ?? task,
+    videoPath: placed(video),
+    questionAudioPath: audio === '' ? null : placed(audio),
+    questionText: text('question_text', 'question', 'instruction'),
+    answers: [text('answer1', 'answer', 'ground_answer'), text('answer2')],
+    remindersS: [secondsOf(value.reminder1), secondsOf(value.reminder2)],
+    durationS: secondsOf(field(value, 'video_duration', 'duration')),
+  };
+}
+
+function familyOf(named: string, split: string, where: string): EvalFamily {
+  const family = named === '' ? (split.split('_')[0] ?? '').toLowerCase() : named;
+  if (family === 'rtd' || family === 'pr') return family;
+  throw new InputFileError(`${where}: neither family nor split '${split}' says whether this is RTD or PR.`);
+}
+
+/**
+ * The samples that were chosen, in the manifest's order.
+ * @throws InputFileError where there is none
+ */
+export function chooseSamples(samples: readonly EvalSample[], choice: SampleChoice): EvalSample[] {
+  const { split, family, ids, limit } = choice;
+  const chosen = samples.filter(
+    (sample) =>
+      (split === 'all' || sample.split === split) &&
+      (family === 'all' || sample.family === family) &&
+      (ids.length === 0 || ids.includes(sample.id)),
+  );
+  if (chosen.length === 0) {
+    const splits = [...new Set(samples.map((sample) => sample.split))];
+    throw new InputFileError(`no sample is chosen. Splits of the manifest: ${splits.join(', ')}.`);
+  }
+  return limit === null ? chosen : chosen.slice(0, limit);
+}
