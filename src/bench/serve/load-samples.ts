@@ -5,6 +5,7 @@ import type { Dataset } from '../../workloads/dataset.ts';
 import { type DatasetName, datasets } from '../../workloads/datasets.ts';
 import type { Sample } from '../../workloads/sample.ts';
 import type { BenchServeOptions, CommandIo } from './options.ts';
+import type { RunCompanion } from './run-companion.ts';
 
 /** A dataset that takes longer than this shows its progress, ms. */
 const quietMs = 2000;
@@ -17,6 +18,8 @@ export async function loadSamples(
     readonly endpoint: Endpoint;
     readonly target: Target;
     readonly io: CommandIo;
+    /** Knows what an earlier run has done; absent = that does not matter. */
+    readonly companion?: RunCompanion | null;
   },
 ): Promise<readonly Sample[]> {
   const name = options.dataset.name;
@@ -33,6 +36,7 @@ export async function loadSamples(
     tokenizer: run.tokenizer,
     chatEndpoint: run.endpoint.prompts === 'messages',
     plainPrompts: run.endpoint.prompts === 'plain',
+    isFinished: (caseKey) => run.companion?.isFinished(caseKey) === true,
     tryOut: (sample) => void run.endpoint.prepare(sample, run.target),
     note: (line) => run.io.stderr(`note: ${line}`),
     progress: (done, total) => {

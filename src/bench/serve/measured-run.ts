@@ -17,6 +17,7 @@ import type { Interrupts } from './interrupts.ts';
 import type { BenchServeOptions, CommandIo } from './options.ts';
 import { type Probes, startProbes } from './probes.ts';
 import { ProgressDisplay } from './progress-display.ts';
+import type { RunCompanion } from './run-companion.ts';
 import { localIso, rpsChangeEvents, selfMeasurement } from './run-facts.ts';
 import type { RunFolder } from './run-folder.ts';
 
@@ -29,6 +30,7 @@ type Parts = {
   readonly folder: RunFolder;
   readonly io: CommandIo;
   readonly interrupts: Interrupts;
+  readonly companion: RunCompanion | null;
 };
 
 export type RunResult = {
@@ -43,6 +45,7 @@ export class MeasuredRun {
   readonly interrupts: Interrupts;
   readonly #plan: {
     readonly requests: PackedRequests;
+    readonly places: readonly number[] | null;
     readonly probe: PlannedRequest | null;
     readonly tokenizer: Tokenizer | null;
   };
@@ -50,10 +53,12 @@ export class MeasuredRun {
   readonly #conductor: Conductor;
   readonly #conductorOptions: ConductorOptions;
   readonly #folder: RunFolder;
+  readonly #companion: RunCompanion | null;
 
   constructor(
     plan: {
       readonly requests: PackedRequests;
+      readonly places: readonly number[] | null;
       readonly probe: PlannedRequest | null;
       readonly tokenizer: Tokenizer | null;
     },
@@ -65,6 +70,7 @@ export class MeasuredRun {
     this.#conductor = parts.conductor;
     this.#conductorOptions = parts.conductorOptions;
     this.#folder = parts.folder;
+    this.#companion = parts.companion;
     this.io = parts.io;
     this.interrupts = parts.interrupts;
   }
@@ -132,14 +138,16 @@ export class MeasuredRun {
       timeoutMs: this.#timeoutMs,
       onRecord: (raw) => {
         progress.count(raw.record);
-        pending.push(this.#complete(raw, records));
+        pending.push(this.#complete(raw, records, (record) => this.#handOn(record, raw)));
       },
     });
+    const kept = this.#companion?.start(phase.startMs) ?? { records: [], lengthMs: 0 };
+    for (const record of kept.records) this.#folder.append(record);
     const startEpochMs = Date.now() - (nowMs() - phase.startMs);
     const begun: RunFacts = {
       ...planned,
       startedAt: localIso(startEpochMs),
-      startMs: phase.startMs,
+      startMs: phase.startMs - kept.lengthMs,
       rpsChangeEvents: rpsChangeEvents(this.#options, pacer, this.#plan.requests.count, startEpochMs),
     };
     this.#folder.describe(begun);
@@ -152,10 +160,10 @@ export class MeasuredRun {
     forget();
     await Promise.all(pending);
     progress.finish();
-    records.sort((a, b) => a.index - b.index);
+    const measured = [...kept.records, ...records].sort((a, b) => a.index - b.index);
     const facts: RunFacts = {
       ...begun,
-      endMs: lastEndMs([...records, ...probed]) ?? end.endMs,
+      endMs: lastEndMs([...measured, ...probed]) ?? end.endMs,
       interrupted: this.interrupts.count > 0,
       self: selfMeasurement(this.#options, {
         threads: loadThreadCount(this.#options.loadThreads),
@@ -166,7 +174,7 @@ export class MeasuredRun {
       }),
     };
     this.#folder.describe(facts);
-    return { records: [...records, ...probed], facts };
+    return { records: [...measured, ...probed], facts };
   }
 
   get #timeoutMs(): number {
@@ -198,17 +206,28 @@ export class MeasuredRun {
     };
   }
 
-  async #complete(raw: RawRecord, into: RequestRecord[]): Promise<void> {
+  async #complete(
+    raw: RawRecord,
+    into: RequestRecord[],
+    handOn: (record: RequestRecord) => RequestRecord = (record) => record,
+  ): Promise<void> {
+    let completed = raw.record;
     try {
-      const record = await finishRecord(raw, this.#plan.tokenizer);
-      this.#folder.append(record);
-      into.push(record);
+      completed = await finishRecord(raw, this.#plan.tokenizer);
     } catch (error) {
       // A tokenizer that stumbles over a reply must not cost the record.
       this.io.stderr(`warning: request ${raw.record.index} could not be completed: ${messageOf(error)}`);
-      this.#folder.append(raw.record);
-      into.push(raw.record);
     }
+    const record = handOn(completed);
+    this.#folder.append(record);
+    into.push(record);
+  }
+
+  /** Gives a measured record its place in the plan, and the dataset what came with it. */
+  #handOn(record: RequestRecord, { duplexArtifacts }: RawRecord): RequestRecord {
+    const placed = { ...record, index: this.#plan.places?.[record.index] ?? record.index };
+    this.#companion?.take(placed, duplexArtifacts ?? null);
+    return placed;
   }
 }
 

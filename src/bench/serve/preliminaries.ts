@@ -19,7 +19,7 @@ export async function checkReady(
   run: MeasuredRun,
 ): Promise<void> {
   const timeoutMs = options.readyCheckTimeoutS * 1000;
-  if (timeoutMs <= 0) {
+  if (timeoutMs <= 0 || requests.count === 0) {
     run.io.stdout('Skipping endpoint ready check.');
     return;
   }

@@ -9,14 +9,16 @@ import type { RunFacts } from '../../records/run-facts.ts';
 import { resolveTokenizer } from '../../tokens/resolve-tokenizer.ts';
 import type { Tokenizer } from '../../tokens/tokenizer.ts';
 import type { Sample } from '../../workloads/sample.ts';
+import { openCompanion } from './companions.ts';
 import { Interrupts } from './interrupts.ts';
 import { loadSamples } from './load-samples.ts';
-import { MeasuredRun } from './measured-run.ts';
+import { MeasuredRun, type RunResult } from './measured-run.ts';
 import type { BenchServeOptions, CommandIo } from './options.ts';
 import { plannedRequest, planRequests, runTarget } from './plan-requests.ts';
 import { planWarmups } from './plan-warmups.ts';
 import { checkReady, warmUp } from './preliminaries.ts';
 import { presentRun } from './present-run.ts';
+import type { RunCompanion } from './run-companion.ts';
 import { plannedFacts } from './run-facts.ts';
 import { RunFolder } from './run-folder.ts';
 import { checkResultPath } from './save-result.ts';
@@ -29,7 +31,12 @@ type PreparedRun = {
   readonly target: Target;
   readonly modelId: string;
   readonly tokenizer: Tokenizer | null;
+  /** Those that are to be sent. */
   readonly requests: PackedRequests;
+  /** The place of each of them in the plan; `null` = they are the plan. */
+  readonly places: readonly number[] | null;
+  /** How many requests the plan has, with those that an earlier run has done. */
+  readonly planned: number;
   readonly warmups: PackedRequests;
   /** What probes send; `null` = there are none. */
   readonly probe: PlannedRequest | null;
@@ -57,11 +64,15 @@ export async function runBenchServe(
   checkResultPath(options);
   const interrupts = new Interrupts(io);
   const calls = new ServerCalls(options);
+  let companion: RunCompanion | null = null;
   try {
-    const run = await interrupts.race(prepareRun(options, calls, io));
+    companion = await openCompanion(options, { io, stopped: () => interrupts.count > 0 });
+    if (interrupts.count > 0) return { exitCode: 130 };
+    const run = await interrupts.race(prepareRun(options, { calls, companion }, io));
     if (run === null || interrupts.count > 0) return { exitCode: 130 };
-    return await measure(run, atTraceTimes(run, options), { io, interrupts, calls });
+    return await measure(run, atTraceTimes(run, options), { io, interrupts, calls, companion });
   } finally {
+    companion?.close();
     await calls.close();
   }
 }
@@ -75,7 +86,7 @@ function atTraceTimes({ traceMs }: PreparedRun, options: BenchServeOptions): Ben
 
 async function prepareRun(
   options: BenchServeOptions,
-  calls: ServerCalls,
+  { calls, companion }: { calls: ServerCalls; companion: RunCompanion | null },
   io: CommandIo,
 ): Promise<PreparedRun> {
   const endpoint = endpointNamed(options.backend);
@@ -86,11 +97,20 @@ async function prepareRun(
     ? null
     : await resolveTokenizer({ tokenizer: options.tokenizer, model: modelId, env: process.env, note });
   const target = runTarget(options, endpoint, servedName);
-  const samples = await loadSamples(options, { tokenizer, endpoint, target, io });
+  const all = await loadSamples(options, { tokenizer, endpoint, target, io, companion });
+  const samples = all.filter(({ finishedBefore }) => finishedBefore !== true);
+  const places =
+    samples.length === all.length
+      ? null
+      : all.flatMap(({ finishedBefore }, place) => (finishedBefore === true ? [] : [place]));
   const requests = await planRequests({ endpoint, target, samples, note }, options);
   const warmups = await planWarmups(options, { endpoint, target, samples, tokenizer, io });
   const probe = options.probeRequestRate > 0 ? probeRequest(endpoint, target) : null;
-  return { endpoint, target, modelId, tokenizer, requests, warmups, probe, traceMs: traceTimesMs(samples) };
+  await companion?.begin(all);
+  return {
+    ...{ endpoint, target, modelId, tokenizer, requests, places, planned: all.length, warmups, probe },
+    traceMs: traceTimesMs(samples),
+  };
 }
 
 /** @throws UsageError where the endpoint can't send a probe's prompt, e.g. because it needs media */
@@ -122,10 +142,11 @@ async function chooseModel(
 async function measure(
   run: PreparedRun,
   options: BenchServeOptions,
-  tools: { io: CommandIo; interrupts: Interrupts; calls: ServerCalls },
+  tools: { io: CommandIo; interrupts: Interrupts; calls: ServerCalls; companion: RunCompanion | null },
 ): Promise<{ exitCode: number }> {
-  const { io, interrupts } = tools;
-  const facts = plannedFacts(options, {
+  const { io, interrupts, companion } = tools;
+  const numPrompts = companion === null ? options.numPrompts : run.planned;
+  const facts = plannedFacts({ ...options, numPrompts }, {
     endpoint: run.endpoint,
     target: run.target,
     modelId: run.modelId,
@@ -153,12 +174,11 @@ async function measure(
     if (interrupts.count > 0) return folder.abandon(130);
     const pacer = scheduleOf(options, run.requests.count, run.traceMs);
     for (const line of trafficBanner(options, run.traceMs !== null)) io.stdout(line);
-    const { records, facts: finished } = await measured.run(
-      facts,
-      pacer,
-      dueTimes(pacer, run.requests.count),
-    );
-    const exitCode = present(finished, records, { options, folder, interrupts, io });
+    const result = await measured.run(facts, pacer, dueTimes(pacer, run.requests.count));
+    const { lines, ...finished } = await withDatasetResults(result, tools);
+    folder.describe(finished.facts);
+    const exitCode = present(finished.facts, finished.records, { options, folder, interrupts, io });
+    for (const line of lines) io.stdout(line);
     await interrupts.race(stopProfiler(options, tools));
     return { exitCode };
   } catch (error) {
@@ -168,6 +188,17 @@ async function measure(
     await conductor?.close();
     folder.close();
   }
+}
+
+/** Lets the dataset finish what it does beside the run. A Ctrl-C does not cut off what is being written. */
+async function withDatasetResults(
+  { records, facts }: RunResult,
+  { companion, interrupts }: { companion: RunCompanion | null; interrupts: Interrupts },
+): Promise<RunResult & { readonly lines: readonly string[] }> {
+  if (companion === null) return { records, facts, lines: [] };
+  const finished = await interrupts.race(companion.finish(interrupts.count > 0));
+  const { results, lines } = finished ?? { results: {}, lines: [] };
+  return { records, facts: { ...facts, datasetResults: results }, lines };
 }
 
 function conductorOptions(options: BenchServeOptions): ConductorOptions {

@@ -20,6 +20,18 @@ export function localIso(epochMs: number): string {
   return `${local}${offset < 0 ? '-' : '+'}${two(offset / 60)}:${two(offset % 60)}`;
 }
 
+/** Flags whose value is nobody else's business; run folders and reports are handed on. */
+const secretFlags = /^--(omniinteract[-_])?judge[-_]api[-_]key(=.*)?$/;
+
+/** The command line as it may be stored. */
+export function withoutSecrets(argv: readonly string[]): string[] {
+  return argv.map((word, i) => {
+    if (secretFlags.test(word)) return word.replace(/=.*$/, '=***');
+    const before = argv[i - 1];
+    return before !== undefined && secretFlags.test(before) && !before.includes('=') ? '***' : word;
+  });
+}
+
 /** The description of a run before it starts; the journal holds it from the first moment. */
 export function plannedFacts(
   options: BenchServeOptions,
@@ -36,7 +48,7 @@ export function plannedFacts(
   return {
     format: 1,
     omnimeterVersion,
-    argv: options.argv,
+    argv: withoutSecrets(options.argv),
     startedAt: localIso(Date.now()),
     hostClockOffsetMs: hostClockOffsetMs(),
     startMs: null,
