@@ -19,7 +19,7 @@ for (const [level, rooms] of floors.entries()) {
 allowed.set('server', floors.slice(0, 2).flat());
 allowed.get('cli').push('server');
 // The page knows the data that is made for it, and nothing else of ours.
-allowed.set('web', ['report/html/report-model.ts']);
+allowed.set('web', ['report/html/report-model.ts', 'report/plot/request-timeline.ts']);
 /** Rooms that may not see each other although their floors would allow it. */
 const walls = [
   {
@@ -63,6 +63,7 @@ export default {
           '\\.test\\.ts$',
           'src/cli/main\\.ts$',
           'src/web/main\\.tsx$',
+          'src/web/request-timeline/timeline-page\\.ts$',
           '-thread\\.ts$',
           '\\.d\\.ts$',
         ],

@@ -8,6 +8,7 @@ import {
   metadata,
   metricPercentiles,
   percentileMetrics,
+  plots,
   thresholds,
 } from './bench-serve/report-options.ts';
 import { type Command, flagsOrHelp } from './command.ts';
@@ -108,6 +109,7 @@ function overrides(
     resultDir: flags['result-dir'],
     resultFilename: flags['result-filename'],
     html: flags.html,
+    ...plots(flags),
     thresholds: thresholds(flags.threshold ?? []),
   };
 }

@@ -72,6 +72,10 @@ export type BenchServeOptions = {
   readonly resultFilename: string | null;
   /** File of the HTML report; `null` = none. */
   readonly html: string | null;
+  /** Draw the timeline of requests: from where on gaps are orange and red, ms; `null` = don't. */
+  readonly plotTimeline: readonly [number, number] | null;
+  /** Draw the lengths of requests. */
+  readonly plotDatasetStats: boolean;
   /** What must hold of the result. */
   readonly thresholds: readonly Gate[];
   readonly label: string | null;
@@ -113,6 +117,8 @@ export type ReportOverrides = {
   readonly resultFilename: string | null;
   /** File of the HTML report; `null` = none. */
   readonly html: string | null;
+  readonly plotTimeline: readonly [number, number] | null;
+  readonly plotDatasetStats: boolean;
   /** What must hold of the result. */
   readonly thresholds: readonly Gate[];
 };

@@ -8,17 +8,18 @@ import { renderTerminalReport } from '../../report/terminal-report.ts';
 import { judgeThresholds } from './judge-thresholds.ts';
 import type { CommandIo } from './options.ts';
 import { saveHtml } from './save-html.ts';
+import { type PlotOptions, savePlots } from './save-plots.ts';
 import { type SaveOptions, saveResult } from './save-result.ts';
 
 /**
  * Prints a run's report, and saves its result where asked; the one way from records to what people see.
  * @returns whether every request that came to an end of its own has failed, and whether a threshold broke
  */
-export function presentRun(
+export async function presentRun(
   run: { readonly facts: RunFacts; readonly records: readonly RequestRecord[] },
-  save: SaveOptions & { readonly html: string | null; readonly thresholds: readonly Gate[] },
+  save: SaveOptions & PlotOptions & { readonly html: string | null; readonly thresholds: readonly Gate[] },
   io: CommandIo,
-): { readonly allFailed: boolean; readonly broken: boolean } {
+): Promise<{ readonly allFailed: boolean; readonly broken: boolean }> {
   const summary = summarize(run.records, run.facts);
   const allFailed = summary.run.completed === 0 && summary.failed.length > 0;
   if (allFailed) {
@@ -31,5 +32,6 @@ export function presentRun(
   for (const note of renderReplyNotes(summary)) io.stderr(`note: ${note}`);
   saveResult(summary, save, io);
   if (save.html !== null) saveHtml({ records: run.records, summary }, save.html, io);
+  await savePlots({ records: run.records, summary }, save, io);
   return { allFailed, broken: judgeThresholds({ summary, records: run.records }, save.thresholds, io) };
 }

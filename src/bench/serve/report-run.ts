@@ -19,7 +19,7 @@ export async function reportRun(
       `note: this run was cut off; the report covers the ${records.length} requests that had finished.`,
     );
   const stored = { facts: overridden(facts, overrides), records };
-  const { allFailed, broken } = presentRun(stored, overrides, io);
+  const { allFailed, broken } = await presentRun(stored, overrides, io);
   return { exitCode: allFailed ? 1 : broken ? 3 : 0 };
 }
 

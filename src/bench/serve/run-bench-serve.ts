@@ -177,7 +177,7 @@ async function measure(
     const result = await measured.run(facts, pacer, dueTimes(pacer, run.requests.count));
     const { lines, ...finished } = await withDatasetResults(result, tools);
     folder.describe(finished.facts);
-    const exitCode = present(finished.facts, finished.records, { options, folder, interrupts, io });
+    const exitCode = await present(finished.facts, finished.records, { options, folder, interrupts, io });
     for (const line of lines) io.stdout(line);
     await interrupts.race(stopProfiler(options, tools));
     return { exitCode };
@@ -221,13 +221,13 @@ function conductorOptions(options: BenchServeOptions): ConductorOptions {
   };
 }
 
-function present(
+async function present(
   facts: RunFacts,
   records: readonly RequestRecord[],
   tools: { options: BenchServeOptions; folder: RunFolder; interrupts: Interrupts; io: CommandIo },
-): number {
+): Promise<number> {
   const { options, folder, interrupts, io } = tools;
-  const { allFailed, broken } = presentRun({ facts, records }, options, io);
+  const { allFailed, broken } = await presentRun({ facts, records }, options, io);
   const exitCode = interrupts.count > 0 ? 130 : allFailed ? 1 : broken ? 3 : 0;
   folder.end(exitCode);
   return exitCode;

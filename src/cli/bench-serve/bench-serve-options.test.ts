@@ -302,6 +302,8 @@ describe('what was asked for', () => {
       resultDir: null,
       resultFilename: null,
       html: null,
+      plotTimeline: null,
+      plotDatasetStats: false,
       thresholds: [],
       label: null,
       metadata: {},
@@ -337,6 +339,11 @@ describe('what was asked for', () => {
     [['--metadata', 'a=1', 'a=b=2'], { metadata: { a: 'b=2' } }],
     [['--metric-percentiles', '50,99.9,50'], { metricPercentiles: [50, 99.9] }],
     [['--no-journal'], { journal: false }],
+    [['--plot-timeline'], { plotTimeline: [25, 50] }],
+    [
+      ['--plot-timeline', '--timeline-itl-thresholds', '10,20', '--plot-dataset-stats'],
+      { plotTimeline: [10, 20], plotDatasetStats: true },
+    ],
     [
       ['--ramp-up-strategy', 'linear', '--ramp-up-start-rps', '1', '--ramp-up-end-rps', '9'],
       { rampUp: { strategy: 'linear', startRps: 1, endRps: 9 } },
@@ -458,7 +465,8 @@ describe('refused', () => {
     [['--ramp-up-end-rps', '2'], 'need --ramp-up-strategy'],
     [['--load-threads', '0'], "'0' is neither a number of threads nor auto"],
     [['--run-dir', 'x', '--no-journal'], '--run-dir and --no-journal contradict each other'],
-    [['--plot-timeline'], '--plot-timeline: not available.'],
+    [['--timeline-itl-thresholds', '50,25'], "--timeline-itl-thresholds: '50,25'. Expected two numbers"],
+    [['--timeline-itl-thresholds', '25'], "--timeline-itl-thresholds: '25'. Expected two numbers"],
     [['--tokenizer-mode', 'mistral'], '--tokenizer-mode mistral is not available'],
     [['--omniinteract-eval-workers', '0'], "must be a positive integer, got '0'"],
   ])('%j', async (argv, message) => {

@@ -1,7 +1,6 @@
 import type { BenchServeOptions } from '../../bench/serve/options.ts';
 import { UsageError } from '../../foundation/errors.ts';
 import { allBenchServeFlags, type benchServeFlags } from '../flags/bench-serve/bench-serve-flags.ts';
-import { refusedFlags } from '../flags/bench-serve/foreign-flags.ts';
 import type { Environment } from '../flags/environment.ts';
 import type { FlagValues } from '../flags/flag.ts';
 import { type DatasetCatalogue, datasetOptions, numPrompts } from './dataset-options.ts';
@@ -16,7 +15,14 @@ import {
   requestTimeoutS,
 } from './load-options.ts';
 import { checkOmniInteract, omniInteractNotes, omniInteractRunOptions } from './omniinteract-options.ts';
-import { goodput, metadata, metricPercentiles, percentileMetrics, thresholds } from './report-options.ts';
+import {
+  goodput,
+  metadata,
+  metricPercentiles,
+  percentileMetrics,
+  plots,
+  thresholds,
+} from './report-options.ts';
 import { type EndpointCatalogue, type EndpointFacts, resolveTarget } from './resolve-target.ts';
 
 type Flags = FlagValues<typeof benchServeFlags>;
@@ -46,7 +52,6 @@ export function benchServeOptions(
   explicit: ReadonlySet<string>,
   around: Surroundings,
 ): ProducedOptions {
-  refuse(explicit);
   checkOmniInteract(flags, explicit);
   const notes: string[] = [];
   const target = resolveTarget(flags, explicit, around.endpoints);
@@ -93,11 +98,6 @@ export function benchServeOptions(
     continuityThresholdS: continuityThresholdS(around.env, (line) => notes.push(line)),
   };
   return { options, notes };
-}
-
-function refuse(explicit: ReadonlySet<string>): void {
-  for (const [name, flag] of Object.entries(refusedFlags))
-    if (explicit.has(name)) throw new UsageError(`--${name}: not available. ${flag.doc}`);
 }
 
 function connection(flags: Flags, env: Environment) {
@@ -157,6 +157,7 @@ function report(flags: Flags, facts: EndpointFacts) {
     resultDir: flags['result-dir'],
     resultFilename: flags['result-filename'],
     html: flags.html,
+    ...plots(flags),
     thresholds: thresholds(flags.threshold ?? []),
     label: flags.label,
     metadata: metadata(flags.metadata ?? []),

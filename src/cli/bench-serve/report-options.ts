@@ -66,6 +66,29 @@ export function metadata(pairs: Pairs): Record<string, string> {
   return Object.fromEntries(pairs);
 }
 
+/** @throws UsageError unless the thresholds of the timeline are two numbers above 0, ascending */
+export function plots(flags: {
+  readonly 'plot-timeline': boolean;
+  readonly 'timeline-itl-thresholds': readonly string[];
+  readonly 'plot-dataset-stats': boolean;
+}): { readonly plotTimeline: readonly [number, number] | null; readonly plotDatasetStats: boolean } {
+  const texts = flags['timeline-itl-thresholds'];
+  const [low, high, ...more] = texts.map(parseNumber);
+  if (low === undefined || high === undefined || more.length > 0 || !isAscending(low, high))
+    throw new UsageError(
+      `--timeline-itl-thresholds: '${texts.join(',')}'. Expected two numbers of ms, the smaller first, e.g. 25,50.`,
+    );
+  const [first, second] = [Number(low), Number(high)];
+  return {
+    plotTimeline: flags['plot-timeline'] ? [first, second] : null,
+    plotDatasetStats: flags['plot-dataset-stats'],
+  };
+}
+
+function isAscending(low: number | null, high: number | null): boolean {
+  return low !== null && high !== null && low > 0 && high > low && Number.isFinite(high);
+}
+
 /** @throws UsageError for what is no condition, and for a key that no result has */
 export function thresholds(texts: readonly string[]): Gate[] {
   return texts.map((text) => {

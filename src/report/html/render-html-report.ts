@@ -6,8 +6,12 @@ import type { ReportModel } from './report-model.ts';
  * @param template the built page; see {@link readPageTemplate}
  */
 export function renderHtmlReport(model: ReportModel, template: string): string {
-  const title = `${model.run.model} – Omnimeter report`;
-  const fillings: Readonly<Record<string, string>> = { title: escapeHtml(title), data: embeddedJson(model) };
+  return filledPage(template, `${model.run.model} – Omnimeter report`, model);
+}
+
+/** A built page with its title and data. */
+export function filledPage(template: string, title: string, data: unknown): string {
+  const fillings: Readonly<Record<string, string>> = { title: escapeHtml(title), data: embeddedJson(data) };
   return template.replace(/\{\{(title|data)\}\}/g, (place, name: string) => fillings[name] ?? place);
 }
 

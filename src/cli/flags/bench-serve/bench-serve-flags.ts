@@ -3,7 +3,7 @@ import { loadListFlags, numRunsFlag } from '../sweep/sweep-flags.ts';
 import { connectionFlags } from './connection-flags.ts';
 import { contentFlags } from './content-flags.ts';
 import { datasetFlags } from './dataset-flags.ts';
-import { foreignFlags, refusedFlags } from './foreign-flags.ts';
+import { foreignFlags } from './foreign-flags.ts';
 import { loadFlags } from './load-flags.ts';
 import { reportFlags, runFlags } from './report-flags.ts';
 
@@ -17,7 +17,6 @@ export const benchServeFlags = {
   ...runFlags,
   ...loadListFlags,
   ...numRunsFlag,
-  ...refusedFlags,
 } as const satisfies FlagTable;
 
 /** Everything that `bench serve` knows by name, in help's order. */

@@ -54,28 +54,3 @@ export const foreignFlags: FlagTable = Object.fromEntries(
     Object.entries(flags).map(([name, form]: [string, ForeignFlag]) => [name, foreignFlag(belongsTo, form)]),
   ),
 );
-
-/** Flags of the reference whose effect would be missed: refused, so that nobody waits for it. */
-export const refusedFlags = {
-  'plot-timeline': {
-    group: 'Not available',
-    hidden: true,
-    kind: 'boolean',
-    default: false,
-    doc: 'Refused: this version draws no timeline. `--run-dir` keeps every event that one would show.',
-  },
-  'timeline-itl-thresholds': {
-    group: 'Not available',
-    hidden: true,
-    kind: 'comma-list',
-    default: null,
-    doc: 'Refused with --plot-timeline.',
-  },
-  'plot-dataset-stats': {
-    group: 'Not available',
-    hidden: true,
-    kind: 'boolean',
-    default: false,
-    doc: 'Refused: this version draws no histograms. `--save-detailed` stores every length.',
-  },
-} as const satisfies FlagTable;

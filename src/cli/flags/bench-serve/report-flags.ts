@@ -77,6 +77,25 @@ export const reportFlags = {
     placeholder: 'FILE',
     doc: 'Write the report as one HTML file that opens in any browser and needs no network.',
   },
+  'plot-timeline': {
+    group: 'Report',
+    kind: 'boolean',
+    default: false,
+    doc: 'Draw when each request waited and when its tokens came: an HTML page beside the JSON, …timeline.html.',
+  },
+  'timeline-itl-thresholds': {
+    group: 'Report',
+    kind: 'comma-list',
+    default: ['25', '50'],
+    placeholder: 'MS,MS',
+    doc: 'Gaps between tokens below the first are green in the timeline, below the second orange, longer ones red.',
+  },
+  'plot-dataset-stats': {
+    group: 'Report',
+    kind: 'boolean',
+    default: false,
+    doc: 'Draw how long prompts and outputs are: SVG and PNG beside the JSON, …dataset_stats.png.',
+  },
   label: {
     group: 'Report',
     kind: 'string',
