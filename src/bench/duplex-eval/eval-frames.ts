@@ -1,3 +1,4 @@
+import { InputFileError, messageOf, OmnimeterError } from '../../foundation/errors.ts';
 import { runFfmpeg } from '../../media/ffmpeg.ts';
 
 /** Pictures of a video: how many a second, of which part, and how large. */
@@ -13,7 +14,7 @@ export type FrameRequest = {
 
 /**
  * Decodes pictures at an even rate, as JPEG files.
- * @throws FfmpegMissingError, or Error with FFmpeg's words
+ * @throws FfmpegMissingError, or InputFileError with FFmpeg's words
  */
 export async function evalFrames({ path, fps, window, boxPx, most }: FrameRequest): Promise<Buffer[]> {
   const part = window === null ? [] : ['-ss', String(window[0]), '-t', String(window[1] - window[0])];
@@ -22,7 +23,7 @@ export async function evalFrames({ path, fps, window, boxPx, most }: FrameReques
     ...['-v', 'error', ...part, '-i', path, '-an', '-vf', filter, '-frames:v', String(most)],
     ...['-f', 'image2pipe', '-c:v', 'mjpeg', '-q:v', '5', 'pipe:1'],
   ];
-  return splitJpegs(await runFfmpeg(`decoding pictures of ${path}`, { args }));
+  return splitJpegs(await asInputError(() => runFfmpeg(`decoding pictures of ${path}`, { args })));
 }
 
 const startMark = Buffer.from([0xff, 0xd8, 0xff]);
@@ -36,4 +37,19 @@ export function splitJpegs(stream: Buffer): Buffer[] {
     at = next;
   }
   return files;
+}
+
+/** What a decoder cannot read is wrong with its file; that there is no decoder is not. */
+export async function asInputError<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof OmnimeterError) throw cause;
+    throw new InputFileError(messageOf(cause), { cause });
+  }
+}
+
+/** One sample's own misfortune; anything else is a bug, or concerns all of them. */
+export function failsOneSample(error: unknown): boolean {
+  return error instanceof OmnimeterError || (error instanceof Error && 'syscall' in error);
 }

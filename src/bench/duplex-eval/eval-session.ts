@@ -140,7 +140,7 @@ export class EvalSession {
       for (const frame of frames)
         for (const event of this.#items.eventsFor(frame)) this.#connection.send(event);
     const pcm = Buffer.alloc(unitBytes);
-    this.#script.question.copy(pcm, 0, unit * unitBytes, (unit + 1) * unitBytes);
+    pcm.set(this.#script.question.subarray(unit * unitBytes, (unit + 1) * unitBytes));
     this.#connection.send({
       type: 'input_audio_buffer.append',
       audio: pcm.toString('base64'),

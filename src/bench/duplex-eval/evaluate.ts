@@ -11,7 +11,7 @@ import { FfmpegMissingError } from '../../media/ffmpeg.ts';
 import { mediaTool } from '../../media/media-tool.ts';
 import type { CommandIo } from '../serve/options.ts';
 import { metaPath, readJson, readSentences, responsePath, scorePath } from './eval-files.ts';
-import { evalFrames } from './eval-frames.ts';
+import { evalFrames, failsOneSample } from './eval-frames.ts';
 import { inParallel } from './in-parallel.ts';
 
 /** What `omni-duplex-eval evaluate` was asked to do. */
@@ -53,7 +53,7 @@ export async function evaluate(options: EvaluateOptions, io: CommandIo): Promise
         writeJsonFile(scorePath(options.scoreRoot, sample), scored);
         io.stderr(`${sample.split}/${sample.id}: judged`);
       } catch (error) {
-        if (error instanceof FfmpegMissingError) throw error;
+        if (error instanceof FfmpegMissingError || !failsOneSample(error)) throw error;
         failed += 1;
         io.stderr(`${sample.split}/${sample.id}: failed: ${messageOf(error)}`);
       }

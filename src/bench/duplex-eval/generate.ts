@@ -17,7 +17,7 @@ import { createTransport } from '../../transport/select-transport.ts';
 import type { Transport } from '../../transport/transport.ts';
 import type { CommandIo } from '../serve/options.ts';
 import { metaPath, metricsFile, readJson, responsePath } from './eval-files.ts';
-import { evalFrames } from './eval-frames.ts';
+import { asInputError, evalFrames, failsOneSample } from './eval-frames.ts';
 import { type EvalResponse, EvalSession, unitMs } from './eval-session.ts';
 import { inParallel } from './in-parallel.ts';
 
@@ -62,16 +62,18 @@ export async function generate(options: GenerateOptions, io: CommandIo): Promise
   const stop = new StopSwitch();
   io.onInterrupt(() => stop.stop());
   const metrics = readMetrics(options.responseRoot);
+  let written = 0;
   let failed = 0;
   try {
     await inParallel(open, options.concurrency, async (sample) => {
       if (stop.stopped) return;
       try {
         await generateOne(sample, { options, voice, transport, stop, metrics });
+        written += 1;
         io.stderr(`${sample.split}/${sample.id}: written`);
       } catch (error) {
         // Without the program no sample can be played.
-        if (error instanceof FfmpegMissingError) throw error;
+        if (error instanceof FfmpegMissingError || !failsOneSample(error)) throw error;
         failed += 1;
         io.stderr(`${sample.split}/${sample.id}: failed: ${messageOf(error)}`);
       }
@@ -80,7 +82,7 @@ export async function generate(options: GenerateOptions, io: CommandIo): Promise
     transport.close();
   }
   const kept = options.samples.length - open.length;
-  io.stdout(`Responses: ${open.length - failed} written, ${kept} kept, ${failed} failed`);
+  io.stdout(`Responses: ${written} written, ${kept} kept, ${failed} failed`);
   if (stop.stopped) return 130;
   return failed > 0 ? 1 : 0;
 }
@@ -101,7 +103,10 @@ async function generateOne(
   const seconds = Math.max(1, Math.ceil(durationS));
   if (sample.questionAudioPath === null)
     throw new InputFileError('the manifest names no question_audio, and --mix question plays the question.');
-  const question = await mediaTool.pcm(sample.questionAudioPath, { sampleRateHz: 16_000, channels: 1 });
+  const { questionAudioPath } = sample;
+  const question = await asInputError(() =>
+    mediaTool.pcm(questionAudioPath, { sampleRateHz: 16_000, channels: 1 }),
+  );
   const frames = await evalFrames({
     path: sample.videoPath,
     fps: options.fps,
