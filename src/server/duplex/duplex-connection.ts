@@ -1,9 +1,9 @@
 import { messageOf } from '../../foundation/errors.ts';
 import type { ScheduledTask } from '../engine/task-heap.ts';
 import { DuplexError, errorEvent, handshakeErrorEvent } from './duplex-error.ts';
+import type { EventWire } from './duplex-event.ts';
 import type { DuplexServer } from './duplex-server.ts';
 import type { DuplexSession } from './duplex-session.ts';
-import type { EventWire } from './event-outbox.ts';
 import { defaultSessionConfig, readSessionConfig, requireRefAudio } from './session-config.ts';
 import type { SessionFaults } from './session-core.ts';
 import type { ClientEvent } from './session-events.ts';

@@ -1,6 +1,6 @@
 import { OmnimeterError } from '../../foundation/errors.ts';
 import { type RealtimeErrorCode, realtimeErrorClass } from '../../protocol/realtime-events.ts';
-import type { DuplexEvent } from './event-outbox.ts';
+import type { DuplexEvent } from './duplex-event.ts';
 
 /** An event that is refused: what its sender reads in an `error` event. The session stays. */
 export class DuplexError extends OmnimeterError {

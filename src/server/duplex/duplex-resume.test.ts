@@ -149,6 +149,14 @@ describe('leases', () => {
     expect(world.server.sessions).toBe(0);
   });
 
+  test('a lease that is made shorter counts at once', () => {
+    const world = new VirtualDuplex();
+    const client = world.connect().open({ idle_timeout_s: 900 });
+    client.say({ type: 'session.update', session: { idle_timeout_s: 5 } });
+    world.pass(5000);
+    expect(client.types()).toContain('session.expired');
+  });
+
   test('closing frees the place at once, and nothing follows', () => {
     const world = new VirtualDuplex(script, { maxSessions: 1 });
     const client = world.connect().open();

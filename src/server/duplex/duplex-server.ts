@@ -1,10 +1,11 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import { randomStream } from '../../foundation/random.ts';
 import { DuplexError } from './duplex-error.ts';
+import type { EventWire } from './duplex-event.ts';
 import { type DuplexScript, ScriptDealer, type SessionScript } from './duplex-script.ts';
 import { DuplexSession } from './duplex-session.ts';
 import type { JournalLimits } from './event-journal.ts';
-import { EventOutbox, type EventWire } from './event-outbox.ts';
+import { EventOutbox } from './event-outbox.ts';
 import type { SessionConfig } from './session-config.ts';
 import { type DuplexParts, SessionCore, type SessionFaults } from './session-core.ts';
 

@@ -1,7 +1,7 @@
 import { Assistant } from './assistant.ts';
 import { DuplexError, errorEvent } from './duplex-error.ts';
+import type { EventWire } from './duplex-event.ts';
 import type { ScriptedAction } from './duplex-script.ts';
-import type { DuplexEvent, EventWire } from './event-outbox.ts';
 import { checkReconfiguration, readSessionConfig, requireRefAudio } from './session-config.ts';
 import type { SessionCore } from './session-core.ts';
 import { type ClientEvent, eventHandlers } from './session-events.ts';
@@ -26,6 +26,7 @@ export class DuplexSession {
   #acks = 0;
   #lastEventMs: number;
   #cancelGrace: (() => void) | null = null;
+  #cancelIdle: (() => void) | null = null;
   readonly #graceMs: number;
 
   constructor(
@@ -76,14 +77,13 @@ export class DuplexSession {
   /** The first socket of the session. */
   open(wire: EventWire): void {
     this.#attach(wire);
-    const { emit } = this.#emitter();
-    emit({
+    this.core.emit({
       type: 'session.created',
       attachment_generation: this.#generation,
       resume_token: this.#resumeToken,
       session: this.#object(),
     });
-    emit({ type: 'session.updated', session: this.#object() });
+    this.tellUpdated();
   }
 
   /**
@@ -183,6 +183,8 @@ export class DuplexSession {
     requireRefAudio(next);
     this.#configured = true;
     core.config = next;
+    this.#cancelIdle?.();
+    this.#watchIdle();
     this.input.reconfigured();
     this.tellUpdated();
   }
@@ -233,10 +235,6 @@ export class DuplexSession {
     this.core.outbox.attach(wire);
   }
 
-  #emitter(): { emit(event: DuplexEvent): void } {
-    return { emit: (event) => this.core.emit(event) };
-  }
-
   #turnState(): string {
     if (this.assistant.activeId !== null) return 'speaking';
     return this.input.hasBuffered ? 'listening' : 'idle';
@@ -268,7 +266,7 @@ export class DuplexSession {
     // A session without a socket is under the other lease.
     const attached = this.core.outbox.wire !== null || this.#generation === 0;
     if (leftMs <= 0 && attached) this.expire('idle_ttl_expired');
-    else tasks.later(Math.max(leftMs, 10), () => this.#watchIdle());
+    else this.#cancelIdle = tasks.later(Math.max(leftMs, 10), () => this.#watchIdle());
   }
 
   #act(fits: (action: ScriptedAction) => boolean): void {

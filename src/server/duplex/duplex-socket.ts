@@ -9,8 +9,8 @@ import type { RequestFault } from '../faults/request-fault.ts';
 import type { TruthEntry, TruthEvent } from '../truth-log.ts';
 import { DuplexConnection } from './duplex-connection.ts';
 import { DuplexError, handshakeErrorEvent } from './duplex-error.ts';
+import { type EventWire, type StampedEvent, stampless } from './duplex-event.ts';
 import type { DuplexServer } from './duplex-server.ts';
-import { type EventWire, type StampedEvent, stampless } from './event-outbox.ts';
 import type { SessionFaults } from './session-core.ts';
 
 /** A client that reads nothing while this much waits for it is given up, bytes. */

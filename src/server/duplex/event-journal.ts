@@ -1,4 +1,4 @@
-import type { StampedEvent } from './event-outbox.ts';
+import type { StampedEvent } from './duplex-event.ts';
 
 /** Most that is kept for a client that may come back. */
 export type JournalLimits = { readonly events: number; readonly chars: number };

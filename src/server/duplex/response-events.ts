@@ -1,7 +1,7 @@
 import { responseItemId } from '../../protocol/realtime-events.ts';
 import type { ContentPart, ConversationItem, ItemStatus } from './conversation.ts';
+import type { DuplexEvent } from './duplex-event.ts';
 import type { ResponseFault } from './duplex-script.ts';
-import type { DuplexEvent } from './event-outbox.ts';
 import type { ResponseStatus } from './response-plan.ts';
 
 /** Who a response is, for its events. */

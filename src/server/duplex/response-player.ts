@@ -4,7 +4,7 @@ import type { Scheduler } from '../engine/scheduler.ts';
 import { simulatedSpeech } from '../engine/sim-speech.ts';
 import type { ScheduledTask } from '../engine/task-heap.ts';
 import type { ConversationItem } from './conversation.ts';
-import type { DuplexEvent, EventNote } from './event-outbox.ts';
+import type { DuplexEvent, EventNote } from './duplex-event.ts';
 import type { PlaybackLedger } from './playback-ledger.ts';
 import {
   applyFault,

@@ -1,9 +1,10 @@
 import type { Random } from '../../foundation/random.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
 import { Conversation } from './conversation.ts';
+import type { DuplexEvent, EventNote } from './duplex-event.ts';
 import type { DuplexLaws } from './duplex-laws.ts';
 import type { SessionScript } from './duplex-script.ts';
-import type { DuplexEvent, EventNote, EventOutbox } from './event-outbox.ts';
+import type { EventOutbox } from './event-outbox.ts';
 import { PlaybackLedger } from './playback-ledger.ts';
 import type { SessionConfig } from './session-config.ts';
 import { TaskSet } from './task-set.ts';

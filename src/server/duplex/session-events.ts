@@ -1,13 +1,29 @@
+import type { Assistant } from './assistant.ts';
 import { readItem } from './conversation.ts';
 import { DuplexError } from './duplex-error.ts';
-import type { DuplexSession } from './duplex-session.ts';
+import type { SessionCore } from './session-core.ts';
+import type { UserInput } from './user-input.ts';
 
 /** An event of a client. */
 export type ClientEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-type Handler = (session: DuplexSession, event: ClientEvent) => void;
+/** What events act on. */
+type SessionFace = {
+  readonly core: SessionCore;
+  readonly assistant: Assistant;
+  readonly input: UserInput;
+  /** @throws DuplexError */
+  update(session: unknown): void;
+  close(): void;
+  /** @throws DuplexError where the script refuses it */
+  countAck(): void;
+  bargeIn(reason: string): void;
+  capabilities(): Readonly<Record<string, unknown>>;
+};
 
-function requireBargeIn(session: DuplexSession): void {
+type Handler = (session: SessionFace, event: ClientEvent) => void;
+
+function requireBargeIn(session: SessionFace): void {
   if (session.capabilities().supports_barge_in === true) return;
   throw new DuplexError('bad_event', 'This session does not support barge-in (see its capabilities).');
 }

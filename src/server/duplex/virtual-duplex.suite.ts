@@ -2,10 +2,10 @@ import { countWords } from '../api/wire.suite.ts';
 import { type VirtualScheduler, virtualScheduler } from '../engine/virtual-scheduler.ts';
 import { opening, tone } from './duplex-client.suite.ts';
 import { type ConnectionSettings, DuplexConnection } from './duplex-connection.ts';
+import type { EventWire, StampedEvent } from './duplex-event.ts';
 import { duplexCalibrations } from './duplex-laws.ts';
 import { parseDuplexScript } from './duplex-script.ts';
 import { type DuplexLimits, DuplexServer, duplexLimits } from './duplex-server.ts';
-import type { EventWire, StampedEvent } from './event-outbox.ts';
 
 /** An event as it left, and when, ms. */
 export type Sent = Readonly<Record<string, unknown>> & { readonly type: string; readonly atMs: number };

@@ -1,0 +1,94 @@
+import { fc, test } from '@fast-check/vitest';
+import { expect } from 'vitest';
+import { opening, tone } from './duplex-client.suite.ts';
+import { inside, type Sent, VirtualDuplex } from './virtual-duplex.suite.ts';
+
+const loud = tone(200);
+const quiet = tone(200, 0);
+const append = (audio: string) => ({ type: 'input_audio_buffer.append', audio, sample_rate_hz: 16000 });
+
+/** Anything that a client may do, in order or not. */
+const step = fc.oneof(
+  { weight: 8, arbitrary: fc.constantFrom<unknown>(append(loud), append(quiet), append('*')) },
+  {
+    weight: 4,
+    arbitrary: fc.constantFrom<unknown>(
+      { type: 'input_audio_buffer.commit', final: true },
+      { type: 'input_audio_buffer.commit', is_speech: false },
+      { type: 'input_audio_buffer.commit', response_create: true },
+      { type: 'input_audio_buffer.clear' },
+      { type: 'input.cancel' },
+      { type: 'response.create' },
+      { type: 'response.cancel' },
+      { type: 'output_audio_buffer.clear' },
+      { type: 'barge_in' },
+      { type: 'playback.ack', played_ms: 300 },
+      { type: 'session.heartbeat' },
+      { type: 'nonsense' },
+      '{',
+    ),
+  },
+  { weight: 6, arbitrary: fc.nat(2500) },
+);
+
+const sessions = fc.constantFrom<Readonly<Record<string, unknown>>>(
+  {},
+  { overlap_policy: 'auto' },
+  { overlap_policy: 'barge_in_on_speech' },
+  { extra_body: { auto_response: false } },
+  { turn_detection: { type: 'server_vad' }, extra_body: { auto_response: false } },
+  { modalities: ['text'] },
+);
+
+function expectLifeOfEach(sent: readonly Sent[]): void {
+  for (const created of sent.filter(({ type }) => type === 'response.created')) {
+    const own = sent.filter(
+      ({ response_id: id, type }) => id === created.response_id && type.startsWith('response.'),
+    );
+    const done = own.findIndex(({ type }) => type === 'response.done');
+    expect(own.filter(({ type }) => type === 'response.created')).toHaveLength(1);
+    // Nothing is said after the end, which there is one of at most.
+    if (done >= 0) expect(done).toBe(own.length - 1);
+  }
+}
+
+function expectPairs(sent: readonly Sent[]): void {
+  for (const [index, event] of sent.entries()) {
+    if (event.type !== 'response.output_audio.delta') continue;
+    expect(sent[index + 1]).toMatchObject({
+      type: 'response.output_audio_transcript.delta',
+      response_id: event.response_id,
+    });
+  }
+}
+
+test.prop([sessions, fc.array(step, { maxLength: 60 })], { numRuns: 150 })(
+  'whatever a client does, events stay in order, responses do not overlap, and each ends once',
+  (session, steps) => {
+    const world = new VirtualDuplex();
+    const client = world.connect();
+    client.say(opening(session));
+    for (const next of steps) {
+      if (typeof next === 'number') world.pass(next);
+      else client.say(next);
+    }
+    world.pass(30_000);
+    const { sent } = client;
+    expect(sent.map(({ server_event_seq: seq }) => seq)).toEqual(sent.map((_, index) => index + 1));
+    expectLifeOfEach(sent);
+    expectPairs(sent);
+    const open = sent.reduce((active, { type }) => {
+      const now = active + Number(type === 'response.created') - Number(type === 'response.done');
+      expect(now).toBeLessThanOrEqual(1);
+      return now;
+    }, 0);
+    expect(open).toBe(0);
+    const epochs = sent.flatMap((event) =>
+      event.type === 'response.listen' ? [Number(inside(event, 'epoch'))] : [],
+    );
+    expect(epochs).toEqual([...epochs].sort((a, b) => a - b));
+    expect(client.errors()).not.toContain('internal_error');
+    client.say({ type: 'session.close' });
+    expect(sent.at(-1)?.type).toBe('session.closed');
+  },
+);
