@@ -7,7 +7,7 @@ import type { DuplexArtifacts } from '../../records/duplex-session.ts';
 import type { RequestRecord } from '../../records/request-record.ts';
 import { caseKey, isSubset, type OmniInteractCase } from '../../workloads/omniinteract/omniinteract-case.ts';
 import type { Sample } from '../../workloads/sample.ts';
-import type { BenchServeOptions, CommandIo, OmniInteractRunOptions } from '../serve/options.ts';
+import type { CommandIo, OmniInteractRunOptions } from '../serve/options.ts';
 import type { CompanionResults, RunCompanion } from '../serve/run-companion.ts';
 import {
   countCases,
@@ -22,7 +22,13 @@ import { type CaseResult, caseResultOf } from './case-result.ts';
 import { evaluateRun } from './evaluate-run.ts';
 import { FolderLock } from './folder-lock.ts';
 import { type KeptRecord, keptRecordFile, type RunPart, rebased } from './kept-record.ts';
-import { commandKey, markUnderWay, unfinishedRun, unmarkUnderWay } from './unfinished-run.ts';
+import {
+  commandKey,
+  type MeasuredSettings,
+  markUnderWay,
+  unfinishedRun,
+  unmarkUnderWay,
+} from './unfinished-run.ts';
 
 /** The artifacts of one run of OmniInteract. Cases are written as they end, one after the other, off the load threads. */
 export class OmniInteractRun implements RunCompanion {
@@ -59,7 +65,7 @@ export class OmniInteractRun implements RunCompanion {
    */
   static async open(
     run: OmniInteractRunOptions,
-    options: BenchServeOptions,
+    settings: MeasuredSettings,
     tools: { readonly io: CommandIo; readonly stopped: () => boolean },
   ): Promise<OmniInteractRun | null> {
     const { io, stopped } = tools;
@@ -69,13 +75,10 @@ export class OmniInteractRun implements RunCompanion {
       makeFolder(run.outputDir);
       lock = await FolderLock.take(run.outputDir, { stopped, note });
     } catch (cause) {
-      throw new UsageError(
-        `cannot write artifacts into ${run.outputDir}: ${messageOf(cause)}. Give --omniinteract-output-dir a folder that can be written.`,
-        { cause },
-      );
+      throw unwritable(run.outputDir, cause);
     }
     if (lock === null) return null;
-    const command = commandKey(options);
+    const command = commandKey(settings);
     const { kept, notes } = unfinishedRun(run.outputDir, command);
     for (const line of notes) note(line);
     return new OmniInteractRun(run, { command, kept, lock, io });
@@ -87,12 +90,16 @@ export class OmniInteractRun implements RunCompanion {
 
   async begin(samples: readonly Sample[]): Promise<void> {
     this.#cases = samples.map(caseOf);
-    await unmarkUnderWay(this.#root);
-    await removeBatchFiles(this.#root);
-    for (const one of this.#cases)
-      if (!this.#kept.has(caseKey(one))) await removeCase(caseFolder(this.#root, one));
-    await writeSampledCases(this.#root, this.#cases);
-    await markUnderWay(this.#root, this.#command);
+    try {
+      await unmarkUnderWay(this.#root);
+      await removeBatchFiles(this.#root);
+      for (const one of this.#cases)
+        if (!this.#kept.has(caseKey(one))) await removeCase(caseFolder(this.#root, one));
+      await writeSampledCases(this.#root, this.#cases);
+      await markUnderWay(this.#root, this.#command);
+    } catch (cause) {
+      throw unwritable(this.#root, cause);
+    }
   }
 
   start(startMs: number): { readonly records: readonly RequestRecord[]; readonly lengthMs: number } {
@@ -151,13 +158,18 @@ export class OmniInteractRun implements RunCompanion {
     try {
       await writeBatchFiles(this.#root, finished);
       await unmarkUnderWay(this.#root);
-      for (const { one } of finished)
-        await rm(join(caseFolder(this.#root, one), keptRecordFile), { force: true });
+      await this.#forgetRecords();
       return true;
     } catch (error) {
       this.#problem(`Batch artifact publication failed: ${messageOf(error)}`);
       return false;
     }
+  }
+
+  /** They served to go on; one that stays does no harm. */
+  async #forgetRecords(): Promise<void> {
+    for (const one of this.#cases)
+      await rm(join(caseFolder(this.#root, one), keptRecordFile), { force: true }).catch(() => undefined);
   }
 
   #tellExcluded(finished: readonly FinishedCase[]): void {
@@ -172,6 +184,13 @@ export class OmniInteractRun implements RunCompanion {
     this.#problems.push(problem);
     this.#io.stderr(`warning: ${problem}`);
   }
+}
+
+function unwritable(folder: string, cause: unknown): UsageError {
+  return new UsageError(
+    `cannot write artifacts into ${folder}: ${messageOf(cause)}. Give --omniinteract-output-dir a folder that can be written.`,
+    { cause },
+  );
 }
 
 /** The case of a sample, from the plain facts that travel with it. */

@@ -16,8 +16,26 @@ const stateFile = '.omniinteract-run.json';
 
 const stateSchema = z.object({ command: z.string() });
 
+/** How cases are measured. */
+export type MeasuredSettings = Pick<
+  BenchServeOptions,
+  | 'backend'
+  | 'baseUrl'
+  | 'endpointPath'
+  | 'model'
+  | 'servedModelName'
+  | 'headers'
+  | 'extraBody'
+  | 'printStage'
+  | 'percentileMetrics'
+  | 'requestRate'
+  | 'burstiness'
+  | 'rampUp'
+  | 'maxConcurrency'
+> & { readonly dataset: Pick<BenchServeOptions['dataset'], 'path' | 'omniinteract'> };
+
 /** What has to be equal for cases of two runs to be cases of one: how they were measured, not which were drawn. */
-export function commandKey(options: BenchServeOptions): string {
+export function commandKey(options: MeasuredSettings): string {
   const {
     subsets: _subsets,
     scenarioTags: _tags,
@@ -39,7 +57,7 @@ export function commandKey(options: BenchServeOptions): string {
     rampUp: options.rampUp,
     maxConcurrency: options.maxConcurrency,
     datasetPath: options.dataset.path,
-    refAudio: limits,
+    limits,
   };
   return createHash('sha256').update(JSON.stringify(measured)).digest('hex');
 }
