@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { InputFileError } from '../../foundation/errors.ts';
 import { DuplexError } from './duplex-error.ts';
 import { parseDuplexScript, type ResponseFault, readDuplexScript, responseFaults } from './duplex-script.ts';
@@ -287,6 +288,17 @@ describe('a script', () => {
     expect(transcriptOf({ extra_body: { duplex_script: 'apart' } })).toBe('apart');
     expect(transcriptOf()).toBe('second');
     expect(transcriptOf()).toBe('first');
+  });
+
+  test('of the documentation can be read, and its keys are all told', () => {
+    const page = readFileSync(new URL('../../../docs/duplex-server.md', import.meta.url), 'utf8');
+    const yaml = /```yaml\n(.*?)```/s.exec(page)?.[1] ?? '';
+    const script = parseDuplexScript(parse(yaml), 'docs/duplex-server.md');
+    expect(script.sessions.map(({ responses }) => responses?.length ?? 0)).toEqual([3, 0, 0]);
+    for (const key of Object.keys(script.sessions[0] ?? {})) expect(page).toContain(`\`${key}`);
+    for (const key of Object.keys(script.sessions[0]?.responses?.[0] ?? {}))
+      expect(page).toContain(`\`${key}`);
+    for (const fault of responseFaults) expect(page).toContain(`\`${fault}\``);
   });
 
   test('is YAML or JSON', () => {
