@@ -66,7 +66,7 @@ export async function observeLive(
       caseFacts: settingsObject(settings.caseFacts),
       requestId: headers.find(([name]) => name.toLowerCase() === 'x-request-id')?.[1] ?? null,
     },
-    { fault, endMs: session.endMs },
+    fault,
   );
 }
 

@@ -5,11 +5,13 @@ import type {
   DuplexTranscriptChunk,
 } from '../../records/duplex-session.ts';
 import { journalMs } from '../../records/journal-ms.ts';
-import type { Outcome } from '../../records/request-record.ts';
+import type { Attempt, Outcome } from '../../records/request-record.ts';
 import type { Observation } from '../endpoint.ts';
 import { asObject, asText, type JsonObject } from '../json-values.ts';
+import { sessionIdOf } from './frame-transport.ts';
 import type { LiveSession } from './live-session.ts';
 import { outputRateHz } from './playback-queue.ts';
+import type { SessionCore } from './session-core.ts';
 import { SessionFault } from './session-fault.ts';
 import { sessionMetrics } from './session-metrics.ts';
 import { transcriptChunks } from './transcript.ts';
@@ -34,29 +36,29 @@ type Output = {
 /**
  * The observation of a session that has ended.
  * @param fault what ended it, or `null`
- * @param endMs when its end was confirmed, ms on the run's clock
  */
 export function liveObservation(
   session: LiveSession,
   settings: LiveSettings,
-  { fault, endMs }: { fault: SessionFault | null; endMs: number },
+  fault: SessionFault | null,
 ): Observation {
-  const { log } = session;
+  const { core, streamStartMs, pacing } = session;
+  const { log } = core;
   const output = outputOf(session, settings, fault === null);
   const failed = fault ?? (settings.requireResponse ? silence(session, output) : null);
   const rows = requestRows(session);
   const transcript = output.chunks.map(({ text }) => text).join(' ');
   const outputTokens = tokensOf(rows);
   const facts: DuplexSessionFacts = {
-    sessionId: labelOf(settings, session.startMs),
-    serverSessionId: session.serverSessionId,
+    sessionId: labelOf(settings, core.startMs),
+    serverSessionId: sessionIdOf(core.session),
     caseFacts: settings.caseFacts,
-    latencyS: journalMs(endMs - session.startMs) / 1000,
-    streamStartMs: session.streamStartMs === null ? null : journalMs(session.streamStartMs),
-    inputAudioChunks: session.pacing.chunks,
-    inputVideoFrames: session.pacing.frames,
-    pacingMeanLagMs: journalMs(session.pacing.meanLagMs),
-    pacingMaxLagMs: journalMs(session.pacing.maxLagMs),
+    latencyS: journalMs(core.endMs - core.startMs) / 1000,
+    streamStartMs: streamStartMs === null ? null : journalMs(streamStartMs),
+    inputAudioChunks: pacing.chunks,
+    inputVideoFrames: pacing.frames,
+    pacingMeanLagMs: journalMs(pacing.meanLagMs),
+    pacingMaxLagMs: journalMs(pacing.maxLagMs),
     responseCount: log.ledger.createdCount,
     audioBytes: log.queue.receivedBytes,
     audioClippedBytes: output.clippedBytes,
@@ -69,11 +71,11 @@ export function liveObservation(
     metrics: sessionMetrics(
       rows,
       log.createdTimings().map(({ timings }) => timings),
-      session.streamStartMs,
+      streamStartMs,
     ),
   };
   return {
-    attempts: attemptsOf(session, endMs, failed),
+    attempts: [attemptOf(core, failed)].flatMap((attempt) => attempt ?? []),
     events: log.events.build(),
     responses: log.responses(),
     text: transcript,
@@ -90,13 +92,14 @@ export function liveObservation(
   };
 }
 
-function outcomeOf({ kind, message, body }: SessionFault): Outcome {
+export function outcomeOf({ kind, message, body }: SessionFault): Outcome {
   return { ok: false, kind, status: null, message, body };
 }
 
 /** The files are made of sessions that succeeded; of others what was said is still of interest. */
 function outputOf(session: LiveSession, { durationS }: LiveSettings, complete: boolean): Output {
-  const { streamStartMs, log } = session;
+  const { streamStartMs } = session;
+  const { log } = session.core;
   const none = { chunks: [], clippedBytes: 0, writtenBytes: new Map<string, number>(), artifacts: null };
   if (streamStartMs === null) return none;
   const horizonS = Math.ceil(durationS);
@@ -108,7 +111,7 @@ function outputOf(session: LiveSession, { durationS }: LiveSettings, complete: b
 }
 
 /** @returns the failure of a session that had to speak and did not, or `null` */
-function silence({ log }: LiveSession, { chunks, writtenBytes }: Output): SessionFault | null {
+function silence({ core: { log } }: LiveSession, { chunks, writtenBytes }: Output): SessionFault | null {
   const spoke = chunks.some(
     ({ responseId }) => !log.ledger.isCancelled(responseId) && (writtenBytes.get(responseId) ?? 0) > 0,
   );
@@ -116,7 +119,7 @@ function silence({ log }: LiveSession, { chunks, writtenBytes }: Output): Sessio
   return new SessionFault('empty', 'OmniInteract E2E requires a response with audio and transcript');
 }
 
-function ineligibleReasons({ log }: LiveSession, { clippedBytes }: Output): string[] {
+function ineligibleReasons({ core: { log } }: LiveSession, { clippedBytes }: Output): string[] {
   return [
     ...(clippedBytes > 0 ? ['audio_clipped'] : []),
     ...(log.ledger.anyCancelled ? ['cancelled_response'] : []),
@@ -124,11 +127,11 @@ function ineligibleReasons({ log }: LiveSession, { clippedBytes }: Output): stri
   ];
 }
 
-function requestRows({ log }: LiveSession): DuplexRequestRow[] {
+function requestRows({ core: { log } }: LiveSession): DuplexRequestRow[] {
   return log.createdTimings().flatMap(({ id, timings }, index) => timings.row(index, id) ?? []);
 }
 
-function tokensOf(rows: readonly DuplexRequestRow[]): number | null {
+export function tokensOf(rows: readonly DuplexRequestRow[]): number | null {
   const counts = rows.flatMap(({ stageZero }) => stageZero?.outputTokenCount ?? []);
   return counts.length === 0 ? null : counts.reduce((sum, count) => sum + count, 0);
 }
@@ -137,16 +140,15 @@ function labelOf({ caseFacts, requestId }: LiveSettings, startMs: number): strin
   return `omniinteract:${asText(caseFacts.subset) ?? 'live'}:${requestId ?? 'none'}:${Math.round(startMs * 1e6)}`;
 }
 
-/** One try with the exchange that opened the session; none where nothing was sent. */
-export function attemptsOf(
-  { connection, startMs }: Pick<LiveSession, 'connection' | 'startMs'>,
-  endMs: number,
+/** The try of a session, with the exchange that opened it; `null` where nothing was sent. */
+export function attemptOf(
+  { connection, startMs, endMs }: SessionCore,
   fault: SessionFault | null,
-): Observation['attempts'] {
+): Attempt | null {
   const times = connection.times;
-  if (times === null) return [];
+  if (times === null) return null;
   const exchange = { ...times, endMs: Math.min(times.endMs ?? endMs, endMs) };
-  return [{ sendMs: startMs, endMs, exchanges: [exchange], error: fault?.message ?? null }];
+  return { sendMs: startMs, endMs, exchanges: [exchange], error: fault?.message ?? null };
 }
 
 export function audioOf(bytes: number): Observation['audio'] {

@@ -5,10 +5,13 @@ export class SessionFault extends Error {
   readonly kind: FailureKind;
   /** What proves it, as text. */
   readonly body: string | null;
+  /** The server's code, where it gave one. */
+  readonly code: string | null;
 
-  constructor(kind: FailureKind, message: string, body: string | null = null) {
+  constructor(kind: FailureKind, message: string, body: string | null = null, code: string | null = null) {
     super(message);
     this.kind = kind;
     this.body = body;
+    this.code = code;
   }
 }
