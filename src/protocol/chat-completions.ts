@@ -18,6 +18,8 @@ export const contentPartSchema = z.discriminatedUnion('type', [
   }),
 ]);
 
+export type ContentPart = z.infer<typeof contentPartSchema>;
+
 export const chatMessageSchema = z.looseObject({
   role: z.string().min(1),
   content: z.union([z.string(), z.array(contentPartSchema)]).nullish(),
@@ -48,7 +50,9 @@ export const chatExtensionShape = {
 
 const toolSchema = z.looseObject({
   type: z.string(),
-  function: z.looseObject({ name: z.string().min(1) }).optional(),
+  function: z
+    .looseObject({ name: z.string().min(1), parameters: z.record(z.string(), z.unknown()).nullish() })
+    .optional(),
 });
 
 /** `POST /v1/chat/completions`; fields that are not listed are accepted and left unread. */
@@ -60,8 +64,10 @@ export const chatRequestSchema = z.looseObject({
   /** Wins over `max_tokens`. */
   max_completion_tokens: z.number().int().min(1).nullish(),
   n: z.number().int().min(1).nullish(),
-  /** Taken; simulated models call none. */
+  /** Taken; simulated models call one where `tool_choice` insists on it. */
   tools: z.array(toolSchema).nullish(),
+  /** `none`, `auto`, `required`, or the function to call. */
+  tool_choice: z.unknown().optional(),
   stream: z.boolean().nullish(),
   stream_options: streamOptionsSchema.nullish(),
 });
@@ -102,6 +108,13 @@ export const chatChunkSchema = z.looseObject({
 });
 export type ChatChunk = z.infer<typeof chatChunkSchema>;
 
+/** A call of a function, whole. */
+const toolCallSchema = z.looseObject({
+  id: z.string(),
+  type: z.literal('function'),
+  function: z.looseObject({ name: z.string(), arguments: z.string() }),
+});
+
 /** A chat reply that is not streamed: one choice per modality, each with index 0. */
 export const chatResponseSchema = z.looseObject({
   id: z.string(),
@@ -114,6 +127,7 @@ export const chatResponseSchema = z.looseObject({
       message: z.looseObject({
         role: z.string(),
         content: z.unknown().optional(),
+        tool_calls: z.array(toolCallSchema).nullish(),
         audio: z
           .looseObject({
             id: z.string(),

@@ -14,6 +14,8 @@ export const embeddingRequestSchema = z.looseObject({
   messages: z.array(chatMessageSchema).min(1).nullish(),
   /** `float`, or `base64` of 32-bit little-endian numbers. */
   encoding_format: z.enum(['float', 'base64']).nullish(),
+  /** What `input` is the URL of; absent = it is text. */
+  modality: z.enum(['text', 'image', 'audio', 'video']).nullish(),
   dimensions: z.number().int().min(1).nullish(),
   user: z.string().nullish(),
 });

@@ -11,6 +11,7 @@ import { modelsRoute } from './models.ts';
 import { poolingRoute } from './pooling.ts';
 import { realtimeRoute } from './realtime.ts';
 import { rerankRoutes } from './rerank.ts';
+import { responsesRoute } from './responses.ts';
 import { speechRoute } from './speech.ts';
 import { speechSocketRoute } from './speech-socket.ts';
 import { transcriptionRoutes } from './transcriptions.ts';
@@ -23,6 +24,7 @@ export function apiRoutes(app: FastifyInstance, context: ApiContext): void {
   const voices = new VoiceStore(context.pipeline.voices);
   chatCompletionsRoute(app, context);
   completionsRoute(app, context);
+  responsesRoute(app, context);
   speechRoute(app, context, voices);
   speechSocketRoute(app, context, voices);
   voicesRoutes(app, context, voices);

@@ -10,6 +10,7 @@ import type { RunRequest } from './reply-life.ts';
 import { checkContext, checkModel, isTruthy, parseBody } from './request-body.ts';
 import { RequestError } from './request-error.ts';
 import { paramsOfStages } from './stage-params.ts';
+import { requiredToolCall, type ToolCall } from './tool-call.ts';
 
 /** What a chat request comes down to. */
 export type ChatPlan = {
@@ -17,6 +18,8 @@ export type ChatPlan = {
   /** In stage order. */
   readonly modalities: readonly FinalOutputType[];
   readonly audioFormat: AudioFormat;
+  /** The call that the text is the arguments of; `null` = it is text. */
+  readonly toolCall: ToolCall | null;
   readonly promptTokens: number;
   /** Of each choice. */
   readonly run: RunRequest;
@@ -66,11 +69,19 @@ export async function planChat(body: unknown, context: ApiContext): Promise<Chat
   const request = parseBody(chatRequestSchema, body);
   checkModel(request.model, context);
   const choices = choicesOf(request);
-  const modalities = wantedModalities(context, request.modalities ?? null);
+  const toolCall = requiredToolCall(request);
+  const wanted = wantedModalities(context, request.modalities ?? null);
+  // A call is text that nobody speaks.
+  const modalities = toolCall !== null && wanted.includes('text') ? wanted.slice(0, 1) : wanted;
   const audioFormat = audioFormatOf(request.audio?.format);
   const maxTokensAsked = request.max_completion_tokens ?? request.max_tokens ?? null;
   const sampling = { ...request, max_tokens: maxTokensAsked };
-  const params = paramsOfStages(context.pipeline, sampling, request.sampling_params_list ?? null);
+  const params = paramsOfStages(context.pipeline, sampling, request.sampling_params_list ?? null).map(
+    (each, index) =>
+      toolCall !== null && context.pipeline.stages[index]?.isComprehension === true
+        ? { ...each, script: toolCall.argumentsText }
+        : each,
+  );
   const prompt = await readChatPrompt(request.messages, context);
   const comprehension = context.pipeline.stages.find((stage) => stage.isComprehension);
   const maxTokens = params[comprehension?.stageId ?? 0]?.maxTokens ?? null;
@@ -81,6 +92,7 @@ export async function planChat(body: unknown, context: ApiContext): Promise<Chat
     model: request.model ?? null,
     modalities,
     audioFormat,
+    toolCall,
     promptTokens: prompt.tokens,
     run: {
       promptTokens: prompt.tokens,

@@ -11,6 +11,7 @@ import type { ReplyIdentity } from './reply-identity.ts';
 import type { ReplyLife } from './reply-life.ts';
 import { RequestError } from './request-error.ts';
 import { finalMetrics, outputMetrics } from './run-progress.ts';
+import { newToolCallId, type ToolCall, toolFinishReason } from './tool-call.ts';
 
 /** Streams a chat reply. Chunks are put together from texts made once per request: no object is serialised. */
 export class ChatStreamReply {
@@ -93,6 +94,7 @@ class ChoiceStream implements ReplySink {
   readonly #drawing = chatImageFiles();
   #roleSent = false;
   #finishSent = false;
+  #callNamed = false;
   /** What is being encoded, with everything that must wait for it; `null` = nothing is. */
   #encoding: Promise<void> | null = null;
 
@@ -140,6 +142,10 @@ class ChoiceStream implements ReplySink {
   #sendText(stage: StageDefinition, output: StageOutput, requestFinished: boolean, run: PipelineRun): void {
     const { plan, stream } = this.#reply;
     if (!this.#roleSent) this.#sendRole();
+    if (plan.toolCall !== null) {
+      this.#sendCall(plan.toolCall, stage, output, run);
+      return;
+    }
     if (output.finishReason === null && !plan.continuousUsage) {
       const { head, tail } = this.#plainText;
       stream.sendFramed('text', head, asciiJsonText(output.text ?? ''), tail, { tokens: output.units });
@@ -151,6 +157,23 @@ class ChoiceStream implements ReplySink {
       `${this.#head}"delta":{"content":"${asciiJsonText(output.text ?? '')}"},"logprobs":null,` +
       `"finish_reason":${this.#finishReason(output, requestFinished)}${end}}],${usage}"modality":"text"` +
       `${this.#metrics(stage, output, requestFinished, run)}}`;
+    stream.send('text', payload, { tokens: output.units });
+  }
+
+  /** The text is the arguments of a call, of which the first chunk names the function. */
+  #sendCall(call: ToolCall, stage: StageDefinition, output: StageOutput, run: PipelineRun): void {
+    const { plan, stream } = this.#reply;
+    const name = this.#callNamed ? '' : `"id":"${newToolCallId()}","type":"function",`;
+    const shownName = this.#callNamed ? '' : `"name":${asciiJson(call.name)},`;
+    this.#callNamed = true;
+    const usage = plan.continuousUsage ? `"usage":${this.#reply.usage(run.completionTokens())},` : '';
+    const reason = toolFinishReason(output.finishReason);
+    if (reason !== null) this.#finishSent = true;
+    const payload =
+      `${this.#head}"delta":{"tool_calls":[{"index":0,${name}"function":{${shownName}` +
+      `"arguments":"${asciiJsonText(output.text ?? '')}"}}]},"logprobs":null,` +
+      `"finish_reason":${asciiJson(reason)}}],${usage}"modality":"text"` +
+      `${this.#metrics(stage, output, reason !== null, run)}}`;
     stream.send('text', payload, { tokens: output.units });
   }
 

@@ -2,7 +2,7 @@ import type { ChatRequest } from '../../protocol/chat-completions.ts';
 import type { ImageTask } from '../engine/stage-task.ts';
 import type { ApiContext } from './api-context.ts';
 import type { ChatPrompt } from './chat-prompt.ts';
-import { drawSeed, wantedSize } from './diffusion-task.ts';
+import { wantedSize } from './diffusion-task.ts';
 import { RequestError } from './request-error.ts';
 
 /** The images that a chat asks for. @throws RequestError 400 for a prompt without text, or a bad size */
@@ -19,7 +19,7 @@ export function chatImageTask(request: ChatRequest, prompt: ChatPrompt, context:
     numInferenceSteps: request.num_inference_steps ?? null,
     guidanceScale: request.guidance_scale ?? null,
     trueCfgScale: request.true_cfg_scale ?? request.cfg_scale ?? null,
-    seed: request.seed ?? drawSeed(),
+    seed: request.seed ?? null,
     references: prompt.media.filter(({ kind }) => kind === 'image'),
     extra: {},
   };

@@ -10,13 +10,32 @@ import type { ReplyIdentity } from './reply-identity.ts';
 import type { ReplyLife } from './reply-life.ts';
 import { RequestError } from './request-error.ts';
 import { finalMetrics } from './run-progress.ts';
+import { newToolCallId, toolFinishReason } from './tool-call.ts';
 import { sendJson } from './whole-reply.ts';
 
 type Choice = ChatResponse['choices'][number];
 
 const dayS = 24 * 60 * 60;
 
-function textChoice(index: number, { text, finishReason, stopReason }: CollectedRun): Choice {
+function textChoice(
+  index: number,
+  { text, finishReason, stopReason }: CollectedRun,
+  { toolCall }: ChatPlan,
+): Choice {
+  if (toolCall !== null) {
+    const call = { name: toolCall.name, arguments: text };
+    return {
+      index,
+      message: {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: newToolCallId(), type: 'function', function: call }],
+      },
+      logprobs: null,
+      finish_reason: toolFinishReason(finishReason),
+      stop_reason: null,
+    };
+  }
   return {
     index,
     message: { role: 'assistant', content: text },
@@ -79,7 +98,7 @@ async function choicesOf(
   const choices: Choice[] = [];
   if (plan.modalities.includes('text')) {
     if (collected.textTokens > 0) life.accepted.truth.note('text', { tokens: collected.textTokens });
-    choices.push(textChoice(index, collected));
+    choices.push(textChoice(index, collected, plan));
   }
   if (plan.modalities.includes('audio')) choices.push(await audioChoice(index, collected, plan, life));
   if (plan.modalities.includes('image')) choices.push(await imageChoice(index, collected, drawing, life));

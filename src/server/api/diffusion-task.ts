@@ -1,14 +1,8 @@
-import { randomInt } from 'node:crypto';
 import { sizePattern } from '../../protocol/diffusion.ts';
 import { RequestError } from './request-error.ts';
 
 /** Size of an image or video; `null` = the model's own. */
 export type WantedSize = { readonly widthPx: number; readonly heightPx: number } | null;
-
-/** A seed that no one chose. */
-export function drawSeed(): number {
-  return randomInt(2 ** 31);
-}
 
 /**
  * The size that a request asks for: `size` wins over `width` and `height`, which count together only.

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import type { ChatMessage, ContentPart } from '../../protocol/chat-completions.ts';
 import { type EmbeddingRequest, embeddingRequestSchema } from '../../protocol/embeddings.ts';
 import type { ApiContext } from './api-context.ts';
 import { readChatPrompt } from './chat-prompt.ts';
@@ -23,14 +25,53 @@ const mostInputs = 2048;
 /** An input; `tokens` is `null` until they are counted. */
 type Input = { readonly text: string; readonly tokens: number | null };
 
-/** Inputs as texts; token ids stand for themselves. @throws RequestError 400 where there is none */
-async function inputsOf({ input, messages }: EmbeddingRequest, context: ApiContext): Promise<Input[]> {
-  if (messages !== null && messages !== undefined) {
-    const { text, tokens } = await readChatPrompt(messages, context);
-    return [{ text, tokens }];
+/** A chat as one input. What its media show is told apart by their bytes. */
+async function chatInput(messages: readonly ChatMessage[], context: ApiContext): Promise<Input> {
+  const { text, tokens, media } = await readChatPrompt(messages, context);
+  const digests = media.map(({ bytes }) =>
+    bytes === null ? '' : createHash('sha256').update(bytes).digest('hex'),
+  );
+  return { text: [text, ...digests].join(' '), tokens };
+}
+
+/** URLs of media as inputs, each as a chat of its own. @throws RequestError 400 for what is no URL */
+function mediaInputs(
+  input: NonNullable<EmbeddingRequest['input']>,
+  modality: 'image' | 'audio' | 'video',
+  context: ApiContext,
+): Promise<Input[]> {
+  const part = { image: 'image_url', audio: 'audio_url', video: 'video_url' } as const;
+  const type = part[modality];
+  return Promise.all(
+    [input].flat().map((url) => {
+      if (typeof url !== 'string')
+        throw new RequestError(400, `input: expected the URL of a medium for modality ${modality}.`, 'input');
+      return chatInput([{ role: 'user', content: [mediaPart(type, url)] }], context);
+    }),
+  );
+}
+
+function mediaPart(type: 'image_url' | 'audio_url' | 'video_url', url: string): ContentPart {
+  switch (type) {
+    case 'image_url':
+      return { type, image_url: { url } };
+    case 'audio_url':
+      return { type, audio_url: { url } };
+    case 'video_url':
+      return { type, video_url: { url } };
   }
+}
+
+/** Inputs as texts; token ids stand for themselves. @throws RequestError 400 where there is none */
+async function inputsOf(
+  { input, messages, modality }: EmbeddingRequest,
+  context: ApiContext,
+): Promise<Input[]> {
+  if (messages !== null && messages !== undefined) return [await chatInput(messages, context)];
   if (input === null || input === undefined)
     throw new RequestError(400, 'input: expected a text, a list of texts or token ids.', 'input');
+  if (modality !== null && modality !== undefined && modality !== 'text')
+    return mediaInputs(input, modality, context);
   if (typeof input === 'string') return [{ text: input, tokens: null }];
   const ids: number[] = [];
   const inputs: Input[] = [];

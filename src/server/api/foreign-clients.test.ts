@@ -120,6 +120,102 @@ describe('openai: chat with an omni model', async () => {
     expect(countWords(text)).toBe(4);
   });
 
+  const tools = [
+    { type: 'function' as const, function: { name: 'idle', parameters: {} } },
+    {
+      type: 'function' as const,
+      function: {
+        name: 'weather',
+        parameters: { type: 'object', properties: { days: { type: 'integer', minimum: 1, maximum: 9 } } },
+      },
+    },
+  ];
+  const choice = { type: 'function' as const, function: { name: 'weather' } };
+
+  test('a call of a function that is asked for by name', async () => {
+    const reply = await client.chat.completions.create({ model, messages, tools, tool_choice: choice });
+    const [only, ...others] = reply.choices;
+    expect(others).toEqual([]);
+    expect(only).toMatchObject({ finish_reason: 'tool_calls', message: { content: null } });
+    const [call] = only?.message.tool_calls ?? [];
+    if (call?.type !== 'function') throw new Error('a function call was expected');
+    expect(call.function.name).toBe('weather');
+    const { days } = JSON.parse(call.function.arguments);
+    expect([1, 2, 3, 4, 5, 6, 7, 8, 9]).toContain(days);
+    expect(reply.usage?.completion_tokens).toBeGreaterThan(0);
+  });
+
+  test('a call that is required, streamed: the client puts it together', async () => {
+    const runner = client.chat.completions.stream({
+      model,
+      messages,
+      tools,
+      tool_choice: 'required',
+      seed: 5,
+    });
+    const { choices } = await runner.finalChatCompletion();
+    expect(choices[0]).toMatchObject({ finish_reason: 'tool_calls' });
+    const [call] = choices[0]?.message.tool_calls ?? [];
+    if (call?.type !== 'function') throw new Error('a function call was expected');
+    expect(tools.map((tool) => tool.function.name)).toContain(call.function.name);
+    expect(() => JSON.parse(call.function.arguments)).not.toThrow();
+    expect(call.id).toMatch(/^call_/);
+  });
+
+  test.each([
+    ['required' as const, []],
+    [{ type: 'function' as const, function: { name: 'nobody' } }, tools],
+  ])('a call that cannot be made is refused: %j', async (tool_choice, given) => {
+    await expect(
+      client.chat.completions.create({ model, messages, tools: given, tool_choice }),
+    ).rejects.toMatchObject({ status: 400, param: 'tool_choice' });
+  });
+
+  test('responses, whole', async () => {
+    const reply = await client.responses.create({
+      model,
+      instructions: 'be brief',
+      input: [
+        { role: 'user', content: [{ type: 'input_text', text: 'one two' }] },
+        { role: 'assistant', content: 'three' },
+        { role: 'user', content: 'four' },
+      ],
+      max_output_tokens: 5,
+    });
+    expect(countWords(reply.output_text)).toBe(5);
+    expect(reply).toMatchObject({
+      status: 'incomplete',
+      incomplete_details: { reason: 'max_output_tokens' },
+      // Six words, and what the template adds: five tokens for each of four messages, seven for the reply's beginning.
+      usage: { input_tokens: 6 + 4 * 5 + 7, output_tokens: 5, total_tokens: 38 },
+    });
+  });
+
+  test('responses, streamed', async () => {
+    const stream = await client.responses.create({ model, input: 'one two three', stream: true });
+    const types: string[] = [];
+    let text = '';
+    let last: OpenAI.Responses.Response | null = null;
+    for await (const event of stream) {
+      expect(event.sequence_number).toBe(types.length);
+      types.push(event.type);
+      if (event.type === 'response.output_text.delta') text += event.delta;
+      if (event.type === 'response.completed') last = event.response;
+    }
+    expect(types.filter((type) => type !== 'response.output_text.delta')).toEqual([
+      'response.created',
+      'response.in_progress',
+      'response.output_item.added',
+      'response.content_part.added',
+      'response.output_text.done',
+      'response.content_part.done',
+      'response.output_item.done',
+      'response.completed',
+    ]);
+    expect(last).toMatchObject({ status: 'completed', usage: { output_tokens: countWords(text) } });
+    expect(last?.output[0]).toMatchObject({ content: [{ type: 'output_text', text }] });
+  });
+
   test('tools are taken', async () => {
     const reply = await client.chat.completions.create({
       model,
@@ -268,6 +364,32 @@ test('openai: vectors, as numbers and as base64', async () => {
   expect(floats.data.map(({ embedding }) => embedding.length)).toEqual([1024, 1024]);
   expect(packed.data[1]?.embedding).toEqual(floats.data[1]?.embedding);
   expect(floats.usage.prompt_tokens).toBe(3);
+});
+
+test('openai: vectors of pictures and texts together', async () => {
+  const server = await serverOf('TIGER-Lab/VLM2Vec-Full');
+  const client = clientOf(server);
+  const url = `data:image/png;base64,${onePixelPng}`;
+  const embed = async (body: object): Promise<number[]> => {
+    const reply = await client.post<{ data: { embedding: number[] }[]; usage: { prompt_tokens: number } }>(
+      '/embeddings',
+      { body },
+    );
+    expect(reply.usage.prompt_tokens).toBeGreaterThan(0);
+    return reply.data[0]?.embedding ?? [];
+  };
+  const chat = (...content: object[]): object => ({ messages: [{ role: 'user', content }] });
+  const picture = { type: 'image_url', image_url: { url } };
+  const both = await embed(chat(picture, { type: 'text', text: 'Represent the given image.' }));
+  // CLIP: beside a picture the text is empty.
+  const alone = await embed(chat({ type: 'text', text: '' }, picture));
+  const text = await embed(chat({ type: 'text', text: 'Represent the given image.' }));
+  expect([both, alone, text].map(({ length }) => length)).toEqual([1024, 1024, 1024]);
+  expect(new Set([both, alone, text].map((vector) => vector.join())).size).toBe(3);
+  // Infinity: the URL as input.
+  const byUrl = await embed({ input: url, modality: 'image' });
+  expect(await embed({ input: [url], modality: 'image' })).toEqual(byUrl);
+  await expect(embed({ input: 'no url', modality: 'image' })).rejects.toMatchObject({ status: 400 });
 });
 
 test('openai: transcriptions', async () => {

@@ -2,7 +2,7 @@ import { type ImageFormat, imageFormats } from '../../media/draw-image.ts';
 import type { ImageGenerationRequest } from '../../protocol/images.ts';
 import type { ImageTask, MediaReference } from '../engine/stage-task.ts';
 import type { ApiContext } from './api-context.ts';
-import { drawSeed, extraFields, type WantedSize, wantedSize } from './diffusion-task.ts';
+import { extraFields, type WantedSize, wantedSize } from './diffusion-task.ts';
 import { stageIdsGiving, stagesGiving } from './model-routes.ts';
 import { countPromptTokens } from './prompt-tokens.ts';
 import type { RunRequest } from './reply-life.ts';
@@ -73,7 +73,7 @@ export async function planImages(
     numInferenceSteps: request.num_inference_steps ?? null,
     guidanceScale: request.guidance_scale ?? null,
     trueCfgScale: request.true_cfg_scale ?? null,
-    seed: request.seed ?? drawSeed(),
+    seed: request.seed ?? null,
     references: route.references,
     extra: extraFields(request),
   };

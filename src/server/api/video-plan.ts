@@ -1,7 +1,7 @@
 import type { MediaReferenceField, VideoRequest } from '../../protocol/videos.ts';
 import type { MediaReference, VideoTask } from '../engine/stage-task.ts';
 import type { ApiContext } from './api-context.ts';
-import { drawSeed, extraFields, wantedSize } from './diffusion-task.ts';
+import { extraFields, wantedSize } from './diffusion-task.ts';
 import type { FormBody, FormFile } from './form-body.ts';
 import { clipReference, imageReference, referenceFromUrl } from './media-reference.ts';
 import { stageIdsGiving } from './model-routes.ts';
@@ -73,11 +73,14 @@ async function fileReference(
 ): Promise<MediaReference> {
   if (mimeType.startsWith('image/')) return imageReference(bytes, field, context);
   if (mimeType.startsWith('video/')) return clipReference('video', bytes, field, context);
+  if (mimeType.startsWith('audio/')) return clipReference('audio', bytes, field, context);
   // A form that does not say what it sends: the bytes tell.
-  return imageReference(bytes, field, context).catch(() => clipReference('video', bytes, field, context));
+  return imageReference(bytes, field, context)
+    .catch(() => clipReference('video', bytes, field, context))
+    .catch(() => clipReference('audio', bytes, field, context));
 }
 
-/** At most one way of giving a picture or video to start from. @throws RequestError 400 */
+/** A file, or JSON references, to start from. @throws RequestError 400 for both at once */
 async function referencesOf(
   { files }: FormBody,
   request: VideoRequest,
@@ -89,7 +92,8 @@ async function referencesOf(
     ...(request.image_reference ? ['image_reference'] : []),
     ...(request.video_reference ? ['video_reference'] : []),
   ];
-  if (given.length > 1)
+  // An image and a video together must both come as JSON.
+  if (given.length > 1 && binary.length > 0)
     throw new RequestError(400, `${given.join(' and ')} exclude each other; send one of them.`, given[1]);
   const references: MediaReference[] = [];
   for (const file of binary) references.push(await fileReference(file, context));
@@ -134,7 +138,7 @@ export async function planVideo(
     numInferenceSteps: request.num_inference_steps ?? null,
     guidanceScale: request.guidance_scale ?? null,
     trueCfgScale: request.true_cfg_scale ?? null,
-    seed: request.seed ?? drawSeed(),
+    seed: request.seed ?? null,
     references: await referencesOf(form, request, context),
     extra: extraFields(request),
   };

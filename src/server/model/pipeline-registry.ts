@@ -11,7 +11,7 @@ import { qwen3Omni, qwen3OmniPd } from './qwen3-omni.ts';
 import { qwen3Tts } from './qwen3-tts.ts';
 import { speechRecognition } from './speech-recognition.ts';
 import { textLlm, visionLlm } from './text-llm.ts';
-import { textPooling } from './text-pooling.ts';
+import { textPooling, visionPooling } from './text-pooling.ts';
 import {
   heliosDistilled,
   hunyuanVideo,
@@ -48,6 +48,7 @@ export const pipelines: readonly PipelineDefinition[] = [
   textLlm,
   visionLlm,
   textPooling,
+  visionPooling,
   speechRecognition,
 ];
 
