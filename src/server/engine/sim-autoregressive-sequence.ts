@@ -94,7 +94,9 @@ export class SimAutoregressiveSequence implements StageSequence, ScheduledTask {
     this.#random = random;
     const { options } = stage;
     const { replies } = options.laws;
-    const reply = options.emitsText ? replies?.[request.arrivalIndex % replies.length] : undefined;
+    const reply = options.emitsText
+      ? (request.params.script ?? replies?.[request.arrivalIndex % replies.length])
+      : undefined;
     this.#script = reply === undefined ? null : options.tokenize(reply);
     const { defaultMaxTokens, naturalTokens } = options;
     const length = this.#script === null ? options.laws.length : [Math.max(1, this.#script.length)];

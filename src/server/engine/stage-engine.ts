@@ -57,6 +57,8 @@ export type StageParams = {
   readonly minTokens: number;
   readonly ignoreEos: boolean;
   readonly stop: readonly string[];
+  /** What a simulated language stage is to write; absent = what it likes. */
+  readonly script?: string;
   /** All sampling fields of the request for this stage, for an engine that hands them on; absent = none. */
   readonly sampling?: StageSampling;
 };
