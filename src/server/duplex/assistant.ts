@@ -2,7 +2,7 @@ import { realtimeAudio } from '../../protocol/realtime-events.ts';
 import { DuplexError } from './duplex-error.ts';
 import type { ScriptedResponse } from './duplex-script.ts';
 import { OverlapJudge } from './overlap-judge.ts';
-import { planResponse } from './response-plan.ts';
+import { plainResponse, planResponse } from './response-plan.ts';
 import { type PlayerPorts, ResponsePlayer } from './response-player.ts';
 import { ScriptCursor } from './script-cursor.ts';
 import type { SessionCore } from './session-core.ts';
@@ -13,9 +13,11 @@ export type ResponseWish = {
   /** `null` = as the session speaks. */
   readonly aloud: boolean | null;
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** What a session without a script is to say; `null` = what it likes. */
+  readonly text: string | null;
 };
 
-const noWish: ResponseWish = { aloud: null, metadata: {} };
+const noWish: ResponseWish = { aloud: null, metadata: {}, text: null };
 
 /** What is still owed for a commit made while a response was being said. */
 type Owed = { readonly kind: 'decision' } | { readonly kind: 'response'; readonly wish: ResponseWish };
@@ -77,7 +79,7 @@ export class Assistant {
   }
 
   /** An answer was asked for, or is owed to a turn. While another is being said, it waits for that to end. */
-  answer(wish: ResponseWish = noWish): void {
+  answer(wish: ResponseWish): void {
     if (!this.#core.script.decision) return;
     if (this.#player !== null) {
       this.#owed = { kind: 'response', wish };
@@ -85,6 +87,8 @@ export class Assistant {
     }
     const response = this.#cursor.asked(this.#core.clock.mediaMs);
     if (response === null) this.#listen('model_listen');
+    else if (response === plainResponse && wish.text !== null)
+      this.#begin({ ...plainResponse, text: wish.text }, wish);
     else this.#begin(response, wish);
   }
 

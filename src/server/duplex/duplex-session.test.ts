@@ -505,6 +505,34 @@ describe('answers that are asked for', () => {
     ]);
   });
 
+  test('say the text that was put in, once', () => {
+    const world = new VirtualDuplex();
+    const client = world.connect().open(explicit);
+    client.say({
+      type: 'conversation.item.create',
+      item: { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Read me this.' }] },
+    });
+    for (let turn = 0; turn < 2; turn += 1) {
+      client.stream(400);
+      client.commit({ response_create: false });
+      client.say({ type: 'response.create' });
+      world.pass(10_000);
+    }
+    const said = client.of('response.output_audio_transcript.done').map(({ transcript }) => transcript);
+    expect(said[0]).toBe('Read me this.');
+    expect(said[1]).not.toBe('Read me this.');
+  });
+
+  test('audio of an item counts as committed', () => {
+    const client = new VirtualDuplex().connect().open(explicit);
+    client.say({
+      type: 'conversation.item.create',
+      item: { type: 'message', role: 'user', content: [{ type: 'input_audio', audio: 'AAAA' }] },
+    });
+    client.say({ type: 'response.create' });
+    expect(client.of('response.created')).toHaveLength(1);
+  });
+
   test('can be a call of a function', () => {
     const world = new VirtualDuplex({
       sessions: [

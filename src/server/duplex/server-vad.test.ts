@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest';
-import { decodeInputAudio, rmsOf } from './input-audio.ts';
+import { fc, test } from '@fast-check/vitest';
+import { describe, expect } from 'vitest';
+import { decodeInputAudio, rmsOf, strictBytes } from './input-audio.ts';
 import { inside, type VirtualClient, VirtualDuplex } from './virtual-duplex.suite.ts';
 import { VoiceDetector } from './voice-detector.ts';
 
@@ -108,6 +109,21 @@ describe('turns that the server finds', () => {
     for (let at = 0; at < all.length; at += 777) pieces.push(...cut.hear(sound(all.subarray(at, at + 777))));
     expect(pieces).toEqual(whole);
   });
+});
+
+describe('base64', () => {
+  test.prop([fc.uint8Array({ maxLength: 40 })])('of any bytes is read', (bytes) => {
+    const text = Buffer.from(bytes).toString('base64');
+    expect(strictBytes(text)).toEqual(Buffer.from(bytes));
+  });
+
+  test.prop([fc.string({ maxLength: 12, unit: fc.constantFrom(...'AbZ09+/=-_ *\n') })])(
+    'is what the grammar of RFC 4648 says, and nothing else',
+    (text) => {
+      const isBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text);
+      expect(strictBytes(text) !== null).toBe(isBase64);
+    },
+  );
 });
 
 describe('sound that comes in', () => {

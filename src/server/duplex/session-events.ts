@@ -161,9 +161,8 @@ const responseCreate: Handler = (session, event) => {
     throw new DuplexError('response_already_active', `Response ${assistant.activeId} is active.`);
   const aloud = wantedAloud(fields.modalities);
   input.requireUnanswered();
-  input.markAnswered();
   const { metadata } = fields;
-  assistant.answer({
+  input.answered({
     aloud,
     metadata:
       typeof metadata === 'object' && metadata !== null && !Array.isArray(metadata) ? { ...metadata } : {},

@@ -1,4 +1,4 @@
-import type { Assistant } from './assistant.ts';
+import type { Assistant, ResponseWish } from './assistant.ts';
 import type { ConversationItem } from './conversation.ts';
 import { DuplexError } from './duplex-error.ts';
 import { checkVideoFrames, decodeInputAudio, type InputSound, rmsOf } from './input-audio.ts';
@@ -19,8 +19,8 @@ export class UserInput {
   #turnItemId: string | null = null;
   /** Committed audio that no response has answered. */
   #unanswered = false;
-  /** Text was put in since the last turn. */
-  #hasText = false;
+  /** What was put in as text since the last answer; `null` = nothing. */
+  #text: string | null = null;
   #committedTurns = 0;
 
   constructor(
@@ -145,15 +145,17 @@ export class UserInput {
   }
 
   /** A response answers what was committed. */
-  answered(): void {
+  answered(wish: Partial<ResponseWish> = {}): void {
+    const text = this.#text;
     this.#unanswered = false;
-    this.#assistant.answer();
+    this.#text = null;
+    this.#assistant.answer({ aloud: null, metadata: {}, text, ...wish });
   }
 
   /** @throws DuplexError where there is no committed audio that a response could answer */
   requireUnanswered(): void {
     if (this.#unanswered) return;
-    if (this.#hasText)
+    if (this.#text !== null)
       throw new DuplexError(
         'text_only_turn_unsupported',
         'A turn of text alone is not supported: append and commit audio before response.create.',
@@ -161,14 +163,13 @@ export class UserInput {
     throw new DuplexError('response_create_without_input', 'response.create needs committed input audio.');
   }
 
-  markAnswered(): void {
-    this.#unanswered = false;
-  }
-
   /** An item was put in. */
-  putIn({ type, content }: ConversationItem): void {
-    if (type === 'message' && content?.some((part) => part.type === 'input_text') === true)
-      this.#hasText = true;
+  putIn({ type, content = [] }: ConversationItem): void {
+    if (type !== 'message') return;
+    for (const part of content) {
+      if (part.type === 'input_audio') this.#unanswered = true;
+      if (typeof part.text === 'string') this.#text = part.text;
+    }
   }
 
   clear(): void {
@@ -202,7 +203,6 @@ export class UserInput {
     this.#bufferedMs = 0;
     this.#turnItemId = null;
     this.#unanswered = true;
-    this.#hasText = false;
     if (script.committed) this.#tellCommitted(item, previousItemId, transcript, marks);
     this.#told.committed();
   }
