@@ -95,11 +95,11 @@ export async function readRun(dir: string): Promise<StoredRun> {
   const notes: string[] = [];
   const path = join(dir, recordsFile);
   let number = 0;
-  for await (const { text, complete } of readLines(path)) {
+  for await (const { bytes, complete } of readLines(path)) {
     number += 1;
-    if (text.trim() === '') continue;
+    if (isBlank(bytes)) continue;
     try {
-      records.push(decodeRecord(text, `${path}:${number}`));
+      records.push(decodeRecord(bytes, `${path}:${number}`));
     } catch (error) {
       if (!(error instanceof InputFileError)) throw error;
       notes.push(
@@ -123,19 +123,20 @@ function readRunFile(path: string, dir: string): string {
   }
 }
 
+function isBlank(bytes: Buffer): boolean {
+  return bytes.length < 100 && bytes.toString('utf8').trim() === '';
+}
+
 /** Lines of a file that may be larger than a string can be; the last may lack its newline. */
-async function* readLines(path: string): AsyncGenerator<{ text: string; complete: boolean }> {
+async function* readLines(path: string): AsyncGenerator<{ bytes: Buffer; complete: boolean }> {
   let held: Buffer[] = [];
   const stream: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: 1 << 20 });
   try {
     for await (const chunk of stream) {
       let from = 0;
       for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
-        const text =
-          held.length === 0
-            ? chunk.toString('utf8', from, end)
-            : Buffer.concat([...held, chunk.subarray(from, end)]).toString('utf8');
-        yield { text, complete: true };
+        const rest = chunk.subarray(from, end);
+        yield { bytes: held.length === 0 ? rest : Buffer.concat([...held, rest]), complete: true };
         held = [];
         from = end + 1;
       }
@@ -144,5 +145,5 @@ async function* readLines(path: string): AsyncGenerator<{ text: string; complete
   } catch (cause) {
     throw new InputFileError(`cannot read ${path}: ${messageOf(cause)}`, { cause });
   }
-  if (held.length > 0) yield { text: Buffer.concat(held).toString('utf8'), complete: false };
+  if (held.length > 0) yield { bytes: Buffer.concat(held), complete: false };
 }

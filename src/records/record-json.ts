@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { InputFileError } from '../foundation/errors.ts';
 import { duplexSessionSchema } from './duplex-session-schema.ts';
 import type { EventLog } from './event-log.ts';
+import { columnNames, emptyEventLog, readEvents } from './read-events.ts';
 import type { RequestRecord } from './request-record.ts';
 
 /** A column on disk: a list, or one number where all entries are equal. */
@@ -113,8 +114,6 @@ const recordSchema = z.strictObject({
   kept: z.literal(true).exactOptional(),
 });
 
-const columnNames = ['timesMs', 'kinds', 'tokens', 'bytes', 'frames', 'responses'] as const;
-
 function encodeColumn(column: ArrayLike<number>): JsonColumn {
   const first = column[0];
   if (first === undefined) return [];
@@ -134,19 +133,10 @@ export function encodeRecord(record: RequestRecord): string {
   });
 }
 
-/** All columns in one buffer, as the builder makes them: runs of a million requests have as many buffers. */
 function decodeEvents(source: unknown): EventLog {
   if (!isObject(source)) throw new TypeError('events is not an object');
   const n = count.parse(source.n);
-  const buffer = new ArrayBuffer(n * (8 + 8 + 4 + 4 + 2 + 1));
-  const events: EventLog = {
-    timesMs: new Float64Array(buffer, 0, n),
-    bytes: new Float64Array(buffer, n * 8, n),
-    tokens: new Int32Array(buffer, n * 16, n),
-    frames: new Int32Array(buffer, n * 20, n),
-    responses: new Uint16Array(buffer, n * 24, n),
-    kinds: new Uint8Array(buffer, n * 26, n),
-  };
+  const events = emptyEventLog(n);
   for (const name of columnNames) fillColumn(events[name], source[name], name);
   return events;
 }
@@ -167,14 +157,29 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+const eventsField = '"events":';
+/** Quotes within texts are escaped, so that this stands before an object of this name and nowhere else. */
+const eventsStart = `,${eventsField}{"n":`;
+
+/** A line whose events stand last, as a journal writes it; `null` = any other, of which JSON says what it is. */
+function splitLine(bytes: Buffer): { readonly rest: unknown; readonly events: EventLog } | null {
+  const at = bytes.lastIndexOf(eventsStart);
+  if (at < 0) return null;
+  const events = readEvents(bytes, at + 1 + eventsField.length);
+  return events === null ? null : { rest: JSON.parse(`${bytes.toString('utf8', 0, at)}}`), events };
+}
+
 /**
  * Reads one line of `records.jsonl`.
  * @param where file and line, for the message
  * @throws InputFileError when the line is not a record
  */
-export function decodeRecord(line: string, where: string): RequestRecord {
+export function decodeRecord(line: string | Buffer, where: string): RequestRecord {
   try {
-    const value: unknown = JSON.parse(line);
+    const bytes = typeof line === 'string' ? Buffer.from(line) : line;
+    const split = splitLine(bytes);
+    if (split !== null) return { ...recordSchema.parse(split.rest), events: split.events };
+    const value: unknown = JSON.parse(bytes.toString('utf8'));
     if (!isObject(value)) throw new TypeError('it is not an object');
     const { events, ...rest } = value;
     return { ...recordSchema.parse(rest), events: decodeEvents(events) };
