@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { chunksOf, post, type TestServer, testServer, until } from '../api/wire.suite.ts';
+import { chunksOf, onePixelPng, post, type TestServer, testServer, until } from '../api/wire.suite.ts';
 
 type Seen = { url: string; headers: IncomingMessage['headers']; body: Record<string, unknown> };
 
@@ -288,7 +288,9 @@ describe('options', () => {
 
   test('a stage that no such server can be is refused', async () => {
     const engine = { name: 'proxy', base_url: upstreamUrl, model: 'm' };
-    await expect(serve('Qwen/Qwen-Image', { 0: { engine } })).rejects.toThrow(/cannot run on engine proxy/);
+    await expect(serve('Qwen/Qwen3-Omni-30B-A3B-Instruct', { 1: { engine } })).rejects.toThrow(
+      /cannot run on engine proxy/,
+    );
   });
 });
 
@@ -359,5 +361,121 @@ describe('speech from a scripted server', () => {
     ['JSON', { 'content-type': 'application/json' }, Buffer.from('{}'), /application\/json/],
   ])('%s fails the request', async (_name, headers, bytes, message) => {
     expect(await (await speak(headers, bytes)).text()).toMatch(message);
+  });
+});
+
+describe('pictures', () => {
+  const imageModel = 'Qwen/Qwen-Image';
+  const videoModel = 'Helios-Distilled';
+  const quick = { 0: { denoise: { msPerStep: 0.1, sd: 0 }, encodeMs: 0, decodeMs: 0 } };
+  const through = async (
+    model: string,
+    more: Record<string, unknown> = {},
+  ): Promise<[TestServer, TestServer]> => {
+    const remote = await serve(model, quick);
+    const engine = { name: 'proxy', base_url: `${remote.url}/v1`, model, poll_interval_s: 0.02, ...more };
+    return [remote, await serve(model, { 0: { engine } })];
+  };
+  const imagesSchema = z.object({ data: z.array(z.object({ b64_json: z.string() })) });
+  const imagesOf = async (response: Response): Promise<string[]> =>
+    imagesSchema.parse(await response.json()).data.map((each) => each.b64_json);
+
+  test('are drawn by another server: byte for byte, from text and from a picture', async () => {
+    const [remote, head] = await through(imageModel);
+    const body = {
+      prompt: 'a boat',
+      n: 2,
+      size: '64x32',
+      seed: 7,
+      output_format: 'jpeg',
+      num_inference_steps: 3,
+    };
+    const [direct, proxied] = await Promise.all(
+      [remote, head].map(async ({ url }) => imagesOf(await post(`${url}/v1/images/generations`, body))),
+    );
+    expect(direct).toHaveLength(2);
+    expect(proxied).toEqual(direct);
+    const [remoteEditor, editor] = await through('Qwen/Qwen-Image-Edit');
+    const edit = (): FormData => {
+      const form = new FormData();
+      form.append('prompt', 'a larger boat');
+      form.append('seed', '3');
+      form.append('image', new Blob([Buffer.from(onePixelPng, 'base64')], { type: 'image/png' }), 'a.png');
+      form.append('size', '48x48');
+      return form;
+    };
+    const [edited, proxiedEdit] = await Promise.all(
+      [remoteEditor, editor].map(async ({ url }) =>
+        imagesOf(await fetch(`${url}/v1/images/edits`, { method: 'POST', body: edit() })),
+      ),
+    );
+    expect(proxiedEdit).toEqual(edited);
+  });
+
+  const jobSchema = z.looseObject({ id: z.string(), status: z.string() });
+  const finished = async (url: string, id: string): Promise<z.infer<typeof jobSchema>> => {
+    for (;;) {
+      const job = jobSchema.parse(await (await fetch(`${url}/v1/videos/${id}`)).json());
+      if (job.status === 'completed' || job.status === 'failed') return job;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  const video = {
+    prompt: 'a boat',
+    size: '32x32',
+    num_frames: 5,
+    fps: 12.5,
+    seed: 4,
+    num_inference_steps: 2,
+  };
+
+  test('a video is made by another server, whose job is followed', async () => {
+    const [remote, head] = await through(videoModel);
+    const made = await Promise.all(
+      [remote, head].map(async ({ url }) => {
+        const { id } = jobSchema.parse(await (await post(`${url}/v1/videos`, video)).json());
+        const job = await finished(url, id);
+        const file = Buffer.from(await (await fetch(`${url}/v1/videos/${id}/content`)).arrayBuffer());
+        return { job, file };
+      }),
+    );
+    const [direct, proxied] = made;
+    expect(proxied?.job).toMatchObject({ status: 'completed', num_frames: 5, fps: 12.5, duration_s: 0.4 });
+    expect(proxied?.file.equals(direct?.file ?? Buffer.alloc(0))).toBe(true);
+  });
+
+  test('a job that is deleted is deleted there too', async () => {
+    const remote = await serve(videoModel, { 0: { denoise: { msPerStep: 10_000 } } });
+    const engine = { name: 'proxy', base_url: remote.url, model: videoModel, poll_interval_s: 0.02 };
+    const head = await serve(videoModel, { 0: { engine } });
+    const { id } = jobSchema.parse(await (await post(`${head.url}/v1/videos`, video)).json());
+    await until(() => remote.stats().requests === 1);
+    await fetch(`${head.url}/v1/videos/${id}`, { method: 'DELETE' });
+    await until(() => remote.stats().requests === 0);
+    expect(head.stats().requests).toBe(0);
+  });
+
+  test.each<[string, unknown, RegExp]>([
+    ['no images', { data: [] }, /without images/],
+    ['a link', { data: [{ url: 'http://x' }] }, /no b64_json/],
+    ['no image', { data: [{ b64_json: 'AAAA' }] }, /what is no image/],
+    ['a kind that was not asked for', { data: [{ b64_json: onePixelPng }] }, /png where webp/],
+  ])('%s fails the request', async (_name, body, message) => {
+    answer = (response) => response.end(JSON.stringify(body));
+    const engine = { name: 'proxy', base_url: upstreamUrl, model: 'remote/painter' };
+    const server = await serve(imageModel, { 0: { engine } });
+    const wanted = { prompt: 'a boat', output_format: 'webp', guidance_scale: 3, user: 'me' };
+    const reply = await post(`${server.url}/v1/images/generations`, wanted);
+    expect([reply.status, (await replyOf(reply)).error?.message]).toEqual([
+      502,
+      expect.stringMatching(message),
+    ]);
+    expect(seen[0]).toMatchObject({ url: '/v1/images/generations' });
+    expect(seen[0]?.body).toEqual({
+      model: 'remote/painter',
+      ...wanted,
+      n: 1,
+      response_format: 'b64_json',
+    });
   });
 });

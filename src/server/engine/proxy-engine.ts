@@ -1,35 +1,61 @@
 import { UsageError } from '../../foundation/errors.ts';
 import type { StageDefinition } from '../pipeline/pipeline-definition.ts';
+import type { DiffusionDefaults } from './diffusion-plan.ts';
 import type { EngineContext } from './engine-factory.ts';
+import { type RemoteCall, remoteCall, wholeBody } from './proxy-call.ts';
 import { ProxyError } from './proxy-error.ts';
 import { type ProxyOptions, readProxyOptions } from './proxy-options.ts';
+import { remoteImages, remoteVideo } from './proxy-pictures.ts';
 import { checkSpeechHeaders, remoteSpeech, remoteSpeechBody } from './proxy-speech.ts';
 import { remoteText, remoteTextBody } from './proxy-text.ts';
-import type { EngineStats, StageEngine, StageListener, StageOutput, StageRequest } from './stage-engine.ts';
+import type {
+  EngineStats,
+  StageEngine,
+  StageListener,
+  StageOutput,
+  StageProgress,
+  StageRequest,
+} from './stage-engine.ts';
+import type { RequestSource } from './stage-task.ts';
 
 /** What a remote server gives to a stage; the rest of an output is the same for all. */
-type RemoteOutput = Pick<StageOutput, 'units' | 'text' | 'audio' | 'finishReason' | 'stopReason'>;
+type RemoteOutput = Pick<
+  StageOutput,
+  'units' | 'text' | 'audio' | 'artifact' | 'finishReason' | 'stopReason'
+>;
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
+/** What a request is answered with, beside the request itself. */
+type RemoteContext = {
+  readonly options: ProxyOptions;
+  readonly call: RemoteCall;
+  readonly signal: AbortSignal;
+  readonly nowMs: () => number;
+  readonly tell: (progress: StageProgress) => void;
+};
 
 /** What kind of request is made for a stage, and how its reply is read. */
 type RemoteKind = {
   readonly kind: StageEngine['kind'];
-  /** Routes whose requests can be handed on. */
-  readonly routes: readonly string[];
-  body(request: StageRequest): Record<string, unknown>;
-  read(bytes: AsyncIterable<Uint8Array>, headers: Headers): AsyncIterable<RemoteOutput>;
+  /** Sends a request and reads its reply. @throws ProxyError, and what the connection throws */
+  answer(request: StageRequest, context: RemoteContext): AsyncIterable<RemoteOutput>;
 };
 
-const mostErrorBytes = 64 * 1024;
+/** The request as it came by one of these routes. @throws ProxyError for one that came by another */
+function sourceOf({ source }: StageRequest, routes: readonly string[]): RequestSource {
+  if (source !== null && routes.includes(source.route)) return source;
+  throw new ProxyError(
+    501,
+    `A stage on engine proxy cannot answer ${source?.route ?? 'this route'}; it answers ${routes.join(', ')}.`,
+  );
+}
 
 function textStage(model: string): RemoteKind {
   return {
     kind: 'ar',
-    routes: ['/v1/chat/completions', '/v1/completions'],
-    body: (request) => remoteTextBody(request, model),
-    async *read(bytes) {
-      for await (const piece of remoteText(bytes)) yield { ...piece, audio: null };
+    async *answer(request, { call }) {
+      const { route } = sourceOf(request, ['/v1/chat/completions', '/v1/completions']);
+      const { body } = await call(route, { json: remoteTextBody(request, model) });
+      for await (const piece of remoteText(body)) yield { ...piece, audio: null, artifact: null };
     },
   };
 }
@@ -37,14 +63,41 @@ function textStage(model: string): RemoteKind {
 function speechStage(model: string, sampleRateHz: number): RemoteKind {
   return {
     kind: 'generation',
-    routes: ['/v1/audio/speech'],
-    body: (request) => remoteSpeechBody(request, model),
-    async *read(bytes, headers) {
+    async *answer(request, { call }) {
+      const { route } = sourceOf(request, ['/v1/audio/speech']);
+      const { headers, body } = await call(route, { json: remoteSpeechBody(request, model) });
       checkSpeechHeaders(headers, sampleRateHz);
-      const same = { text: null, stopReason: null };
-      for await (const audio of remoteSpeech(bytes, sampleRateHz))
+      const same = { text: null, artifact: null, stopReason: null };
+      for await (const audio of remoteSpeech(body, sampleRateHz))
         yield { ...same, units: audio.samples, audio, finishReason: null };
       yield { ...same, units: 0, audio: null, finishReason: 'stop' };
+    },
+  };
+}
+
+/** A job that nobody waits for any more is deleted, whatever comes of that. */
+function deleteJob(options: ProxyOptions, path: string): void {
+  const call = remoteCall(options, AbortSignal.timeout(10_000));
+  void call(path, { method: 'DELETE' })
+    .then((reply) => wholeBody(reply, 65536))
+    .catch(() => undefined);
+}
+
+function picturesStage(model: string, defaults: DiffusionDefaults): RemoteKind {
+  return {
+    kind: 'diffusion',
+    async *answer({ task }, { options, call, signal, nowMs, tell }) {
+      const end = { text: null, audio: null, finishReason: 'stop', stopReason: null } as const;
+      tell({ state: 'in_progress', percent: 0, planned: null });
+      if (task.kind === 'image') {
+        const artifact = await remoteImages(task, model, defaults, call, nowMs);
+        yield { ...end, units: artifact.images.length, artifact };
+      } else if (task.kind === 'video') {
+        const onCreated = (path: string): void =>
+          signal.addEventListener('abort', () => deleteJob(options, path), { once: true });
+        const remote = { call, nowMs, pollMs: options.pollMs, signal, tell, onCreated };
+        yield { ...end, units: 1, artifact: await remoteVideo(task, model, defaults, remote) };
+      } else throw new ProxyError(501, 'A diffusion stage on engine proxy makes images and videos only.');
     },
   };
 }
@@ -56,48 +109,11 @@ function remoteKind(stage: StageDefinition, model: string): RemoteKind {
     return textStage(model);
   if (stage.executionType === 'LLM_GENERATION' && stage.finalOutputType === 'audio')
     return speechStage(model, stage.laws.speech.sampleRateHz);
+  if (stage.executionType === 'DIFFUSION' && isFirst) return picturesStage(model, stage.defaults);
   throw new UsageError(
     `Stage ${stage.stageId} (${stage.name}) cannot run on engine proxy: ` +
-      'it takes a first stage that gives text, or a stage that gives speech.',
+      'it takes a first stage that gives text, images or videos, or a stage that gives speech.',
   );
-}
-
-async function beginningOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  let length = 0;
-  for await (const piece of bytes) {
-    pieces.push(piece);
-    length += piece.length;
-    if (length >= mostErrorBytes) break;
-  }
-  return Buffer.concat(pieces).toString('utf8');
-}
-
-/** Sends one request and reads its reply. @throws ProxyError, and what the connection throws */
-async function* callRemote(
-  remote: RemoteKind,
-  options: ProxyOptions,
-  request: StageRequest,
-  signal: AbortSignal,
-): AsyncGenerator<RemoteOutput> {
-  const { source } = request;
-  if (source === null || !remote.routes.includes(source.route))
-    throw new ProxyError(
-      501,
-      `A stage on engine proxy cannot answer ${source?.route ?? 'this route'}; it answers ${remote.routes.join(', ')}.`,
-    );
-  // Loaded with the first request: most servers have no such stage.
-  const { request: send } = await import('undici');
-  const { statusCode, headers, body } = await send(`${options.origin}${source.route}`, {
-    method: 'POST',
-    headers: { accept: '*/*', ...options.headers, 'content-type': 'application/json' },
-    body: JSON.stringify(remote.body(request)),
-    headersTimeout: options.timeoutMs,
-    bodyTimeout: options.timeoutMs,
-    signal,
-  });
-  if (statusCode !== 200) throw ProxyError.fromBody(await beginningOf(body), statusCode);
-  yield* remote.read(body, headers);
 }
 
 /** One request under way at the remote server, or waiting to be. */
@@ -127,11 +143,16 @@ class ProxySequence {
     try {
       // Never heard of from inside `submit`.
       await Promise.resolve();
-      for await (const output of callRemote(remote, options, this.#request, signal)) {
+      const call = remoteCall(options, signal);
+      const tell = (progress: StageProgress): void => {
+        if (!signal.aborted) this.#listener.onProgress(progress);
+      };
+      const context = { options, call, signal, nowMs, tell };
+      for await (const output of remote.answer(this.#request, context)) {
         if (signal.aborted) return;
         if (output.finishReason !== null) this.#left(this);
         const dueMs = nowMs();
-        this.#listener.onOutput({ ...output, dueMs, artifact: null, kv: null, stepMs: 0 }, dueMs);
+        this.#listener.onOutput({ ...output, dueMs, kv: null, stepMs: 0 }, dueMs);
       }
     } catch (error) {
       if (signal.aborted) return;

@@ -11,6 +11,8 @@ export type ProxyOptions = {
   readonly headers: Readonly<Record<string, string>>;
   /** Longest silence of the remote server, before its first byte and between two, ms. */
   readonly timeoutMs: number;
+  /** Between two questions after a video job, ms. */
+  readonly pollMs: number;
 };
 
 const defaultTimeoutS = 600;
@@ -25,6 +27,11 @@ const optionsSchema = z.strictObject({
     .number('must be a number')
     .positive('must be above 0')
     .max(86400, 'must be at most 86400')
+    .optional(),
+  poll_interval_s: z
+    .number('must be a number')
+    .positive('must be above 0')
+    .max(3600, 'must be at most 3600')
     .optional(),
 });
 
@@ -62,7 +69,14 @@ export function readProxyOptions(
     new UsageError(`Stage ${stage.stageId} (${stage.name}), engine proxy: ${problem}`);
   const result = optionsSchema.safeParse(stage.engine.options);
   if (!result.success) throw fail(problemOf(result.error.issues[0], stage.engine.options));
-  const { base_url, model, api_key_env, headers = {}, timeout_s = defaultTimeoutS } = result.data;
+  const {
+    base_url,
+    model,
+    api_key_env,
+    headers = {},
+    timeout_s = defaultTimeoutS,
+    poll_interval_s = 1,
+  } = result.data;
   for (const [name, value] of Object.entries(headers)) {
     try {
       new Headers([[name, value]]);
@@ -77,5 +91,6 @@ export function readProxyOptions(
     model,
     headers: key === null ? headers : { ...headers, authorization: `Bearer ${key}` },
     timeoutMs: timeout_s * 1000,
+    pollMs: poll_interval_s * 1000,
   };
 }
