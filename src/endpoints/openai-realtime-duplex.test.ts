@@ -11,7 +11,6 @@ import {
   textDelta,
   VirtualServer,
 } from './duplex/virtual-session.suite.ts';
-import { exampleSample, exampleTarget } from './endpoint.suite.ts';
 import type { Observation, Target } from './endpoint.ts';
 import { observeLive, openaiRealtimeDuplex } from './openai-realtime-duplex.ts';
 
@@ -801,10 +800,6 @@ describe('turns found by the server', () => {
 });
 
 describe('a request', () => {
-  it('without a live sample is refused with what to do', () => {
-    expect(() => prepare(exampleSample, exampleTarget('http://x/v1/realtime'))).toThrow(/omniinteract/);
-  });
-
   it.each([
     ['a scheme that is no web', {}, { url: 'ftp://x/v1/realtime' }, /Unsupported Realtime URL: 'ftp:/],
     ['an endless limit', { timeoutS: Number.NaN }, {}, /timeout_s must be finite and positive/],

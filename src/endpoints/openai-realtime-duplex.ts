@@ -1,12 +1,13 @@
-import { UsageError } from '../foundation/errors.ts';
 import type { Sample } from '../workloads/sample.ts';
 import { unpackLivePlan } from './duplex/live-body.ts';
 import { liveObservation, settingsObject } from './duplex/live-observation.ts';
 import { prepareLive } from './duplex/live-request.ts';
 import { LiveSession } from './duplex/live-session.ts';
+import { observeSpeech } from './duplex/observe-speech.ts';
 import { maxMessageBytes } from './duplex/realtime-connection.ts';
 import { realClock, type SessionClock } from './duplex/session-clock.ts';
 import { SessionFault } from './duplex/session-fault.ts';
+import { prepareNativeSpeech } from './duplex/speech-request.ts';
 import type {
   Endpoint,
   Observation,
@@ -20,11 +21,9 @@ import type {
 const openTimeoutMs = 20_000;
 
 function prepare(sample: Sample, target: Target): PreparedRequest {
-  if (sample.live === undefined)
-    throw new UsageError(
-      'The Realtime Duplex API takes live conversations, and the dataset makes prompts. Use --dataset-name omniinteract, or --backend openai-realtime-tts for plain text.',
-    );
-  return prepareLive(sample, sample.live, target);
+  return sample.live === undefined
+    ? prepareNativeSpeech(sample, target)
+    : prepareLive(sample, sample.live, target);
 }
 
 /** Holds one live session. Its limits are its own: the recording's length and the sample's time limit. */
@@ -77,7 +76,7 @@ function wantsStageMetrics({ percentileMetrics }: StageMetricsNeed): boolean {
 /** Full-duplex conversations over a WebSocket. */
 export const openaiRealtimeDuplex: Endpoint = {
   name: 'openai-realtime-duplex',
-  doc: 'Full duplex: a live conversation over a WebSocket, /v1/realtime?duplex=1; sound and pictures in, speech out, in real time.',
+  doc: 'Full duplex over a WebSocket, /v1/realtime?duplex=1: live conversations, sound and pictures in and speech out, in real time; plain texts are spoken, one session each.',
   apiName: 'OpenAI Realtime API',
   defaultPath: '/v1/realtime',
   urlSuffixes: ['realtime', 'duplex'],
@@ -88,5 +87,6 @@ export const openaiRealtimeDuplex: Endpoint = {
   traits: { name: 'openai-realtime-duplex', itl: 'chunk_gap', latencyEnd: 'body_end', output: 'speech' },
   wantsStageMetrics,
   prepare,
-  observe: (prepared, context) => observeLive(prepared, context),
+  observe: (prepared, context) =>
+    prepared.reading.session === 'live' ? observeLive(prepared, context) : observeSpeech(prepared, context),
 };

@@ -12,6 +12,7 @@ import { openaiEmbeddingsChat } from './openai-embeddings-chat.ts';
 import { openaiEmbeddingsClip } from './openai-embeddings-clip.ts';
 import { openaiEmbeddingsVlm2vec } from './openai-embeddings-vlm2vec.ts';
 import { openaiRealtimeDuplex } from './openai-realtime-duplex.ts';
+import { openaiRealtimeTts } from './openai-realtime-tts.ts';
 import { openaiResponses } from './openai-responses.ts';
 import { videos } from './videos.ts';
 import { vllmPooling } from './vllm-pooling.ts';
@@ -32,6 +33,7 @@ export const endpoints = {
   'openai-audio': openaiAudio,
   'openai-responses': openaiResponses,
   'openai-realtime-duplex': openaiRealtimeDuplex,
+  'openai-realtime-tts': openaiRealtimeTts,
   'openai-embeddings': openaiEmbeddings,
   'openai-embeddings-chat': openaiEmbeddingsChat,
   'openai-embeddings-clip': openaiEmbeddingsClip,

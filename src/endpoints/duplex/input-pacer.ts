@@ -9,8 +9,8 @@ export type PacingFacts = {
 };
 
 /**
- * Sends chunks of sound when they would have been recorded. Deadlines are absolute, so that what one chunk is late is
- * not added to the next; how late each left is kept.
+ * Sends chunks of sound in real time. Deadlines are absolute, so that what one chunk is late is not added to the next;
+ * how late each left is kept.
  */
 export class InputPacer {
   readonly #core: SessionCore;
@@ -47,18 +47,42 @@ export class InputPacer {
     append: (chunk: InputChunk) => void,
     isDone?: () => boolean,
   ): Promise<boolean> {
+    return this.#send(chunks, limitS, { append, isDone, leadMs: () => 0 });
+  }
+
+  /** As {@link send}, each chunk when it is over: speech is sent when it has been said. */
+  async sendSaid(
+    chunks: Iterable<InputChunk>,
+    limitS: number,
+    append: (chunk: InputChunk) => void,
+  ): Promise<boolean> {
+    return this.#send(chunks, limitS, { append, isDone: undefined, leadMs: (chunk) => chunk.durationMs });
+  }
+
+  /** @param how.leadMs what of a chunk lies before it leaves */
+  async #send(
+    chunks: Iterable<InputChunk>,
+    limitS: number,
+    how: {
+      readonly append: (chunk: InputChunk) => void;
+      readonly isDone: (() => boolean) | undefined;
+      readonly leadMs: (chunk: InputChunk) => number;
+    },
+  ): Promise<boolean> {
     const core = this.#core;
     const startMs = core.nowMs;
     this.#startMs = startMs;
     for (const chunk of chunks) {
+      const dueMs = startMs + chunk.start / this.#bytesPerMs + how.leadMs(chunk);
+      if (core.nowMs < dueMs) await core.connection.until(dueMs);
       if (!(await core.connection.drained(startMs + limitS * 1000))) return false;
-      const lagMs = Math.max(0, core.nowMs - startMs - chunk.start / this.#bytesPerMs);
-      append(chunk);
+      const lagMs = Math.max(0, core.nowMs - dueMs);
+      how.append(chunk);
       this.#chunks += 1;
       this.#lagSumMs += lagMs;
       this.#maxLagMs = Math.max(this.#maxLagMs, lagMs);
       core.acknowledge(core.nowMs);
-      if (await core.connection.until(startMs + chunk.endMs, isDone)) break;
+      if (await core.connection.until(startMs + chunk.endMs, how.isDone)) break;
     }
     return true;
   }

@@ -75,6 +75,7 @@ export class LiveSession {
       await this.#stream();
       await this.#complete();
       await this.core.close(handshakeS);
+      this.core.requireWhole();
     });
   }
 

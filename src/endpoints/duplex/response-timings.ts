@@ -9,6 +9,12 @@ import type { StageSnapshot } from '../../records/request-record.ts';
 import { asArray, asObject, asText, type JsonObject } from '../json-values.ts';
 import { outputRateHz } from './playback-queue.ts';
 
+/** What times of a response count from, in place of its creation. */
+export type ResponseOrigin = {
+  readonly fromMs: number;
+  readonly texts: { readonly ttft: string; readonly ttfp: string; readonly rtf: string };
+};
+
 const clientOrigins = {
   ttft: 'response.created client receive to first non-empty text delta',
   ttfp: 'response.created client receive to first audio packet',
@@ -61,14 +67,21 @@ export class ResponseTimings {
     }
   }
 
-  /** @returns `null` where the response had neither audio nor engine metrics */
-  row(requestIndex: number, responseId: string): DuplexRequestRow | null {
+  get audioBytes(): number {
+    return this.#audioBytes;
+  }
+
+  /**
+   * @param origin where it is given, all times are this client's: a server counts from its own moments only
+   * @returns `null` where the response had neither audio nor engine metrics
+   */
+  row(requestIndex: number, responseId: string, origin?: ResponseOrigin): DuplexRequestRow | null {
     if (!this.hasAudio && Object.keys(this.stages).length === 0) return null;
     const stageZero = stageZeroOf(this.stages['0']);
     return {
       requestIndex,
       responseId,
-      timings: this.hasAudio ? this.#timings(stageZero) : null,
+      timings: this.hasAudio ? this.#timings(stageZero, origin) : null,
       stageZero,
       stages: this.stages,
     };
@@ -84,21 +97,22 @@ export class ResponseTimings {
     if (ttfp !== null) this.#serverOrigins.ttfp = ttfp;
   }
 
-  #timings(stageZero: DuplexStageZero | null): DuplexResponseTimings {
+  #timings(stageZero: DuplexStageZero | null, origin?: ResponseOrigin): DuplexResponseTimings {
+    const fromMs = origin?.fromMs ?? this.createdMs;
     const since = (timeMs: number | null): number | null =>
-      timeMs === null || this.createdMs === null ? null : timeMs - this.createdMs;
+      timeMs === null || fromMs === null ? null : timeMs - fromMs;
     const rounded = (ms: number | null): number | null => (ms === null ? null : roundTo(ms, 3));
     const clientTtftMs = rounded(since(this.firstTextMs));
     const clientTtfpMs = rounded(since(this.firstAudioMs));
     const generated = since(this.lastAudioMs);
     const generationMs = generated === null ? null : Math.max(0, generated);
     const durationMs = this.audioDurationMs;
-    const serverTtftMs = rounded(this.#serverTtftMs);
-    const serverTtfpMs = rounded(this.#serverTtfpMs);
+    const serverTtftMs = origin ? null : rounded(this.#serverTtftMs);
+    const serverTtfpMs = origin ? null : rounded(this.#serverTtfpMs);
     const serverTimed = serverTtftMs !== null || serverTtfpMs !== null;
     return {
       source: serverTimed ? 'server_request_start_and_client_receive' : 'client_monotonic_receive',
-      origins: this.#origins(stageZero),
+      origins: this.#origins(stageZero, origin),
       ttftMs: serverTtftMs ?? clientTtftMs,
       ttfpMs: serverTtfpMs ?? clientTtfpMs,
       audioGenerationMs: rounded(generationMs),
@@ -110,13 +124,15 @@ export class ResponseTimings {
   }
 
   /** A server's words stand only for figures that are the server's. */
-  #origins(stageZero: DuplexStageZero | null): DuplexOrigins {
+  #origins(stageZero: DuplexStageZero | null, origin?: ResponseOrigin): DuplexOrigins {
     const { ttft, ttfp } = this.#serverOrigins;
+    const tpot = stageZero === null || stageZero.tpotMs === null ? {} : { tpot: engineTpotOrigin };
+    if (origin) return { ...origin.texts, ...tpot };
     return {
       ttft: this.#serverTtftMs === null ? clientOrigins.ttft : (ttft ?? unnamedServerOrigin),
       ttfp: this.#serverTtfpMs === null ? clientOrigins.ttfp : (ttfp ?? unnamedServerOrigin),
       rtf: clientOrigins.rtf,
-      ...(stageZero === null || stageZero.tpotMs === null ? {} : { tpot: engineTpotOrigin }),
+      ...tpot,
     };
   }
 }

@@ -20,6 +20,8 @@ export type CoreOptions = {
   readonly tools: ConnectionTools;
   /** What error messages call the session. */
   readonly name: string;
+  /** Servers without sessions of their own are spoken to as well: they know no acks and no end of a session. */
+  readonly plainServers?: true;
   /** Hears every event of the open session after it was entered into the log; may throw a SessionFault. */
   readonly onEvent: (event: JsonObject, timeMs: number) => void;
 };
@@ -88,6 +90,7 @@ export class SessionCore {
 
   /** Tells the server how far playback is at that time, where that is news. */
   acknowledge(nowMs: number): void {
+    if (!this.#knowsSessions) return;
     for (const { responseId, playedMs } of this.#acks.due(nowMs))
       this.connection.send({
         type: 'playback.ack',
@@ -103,12 +106,17 @@ export class SessionCore {
     this.acknowledge(Math.max(this.nowMs, this.log.queue.endMs));
   }
 
-  /** @throws SessionFault where the end is not confirmed, or something has none */
+  /** @throws SessionFault where the end is not confirmed in time */
   async close(limitS: number): Promise<void> {
     this.#closing = true;
+    if (!this.#knowsSessions) return;
     this.connection.send({ type: 'session.close' });
     if (!(await this.connection.until(this.nowMs + limitS * 1000, () => this.#confirmed)))
       throw new SessionFault('timeout', 'Timed out waiting for session.closed');
+  }
+
+  /** @throws SessionFault where sound or text has no response, or a response no end */
+  requireWhole(): void {
     const stray = this.log.stray();
     if (stray !== null) throw new SessionFault('malformed', stray);
     const unfinished = this.log.ledger.unfinished();
@@ -118,11 +126,15 @@ export class SessionCore {
 
   /** Asks for the session's end also after a failure, so that its place on the server is free for the next. */
   async #abandon(): Promise<void> {
-    if (!this.connection.isOpen || this.#over) return;
+    if (!this.connection.isOpen || this.#over || !this.#knowsSessions) return;
     this.#closing = true;
     this.connection.send({ type: 'session.close' });
     if (this.#options.tools.stop.stopped) return;
     await this.connection.linger(this.nowMs + failedCloseMs, () => this.#over);
+  }
+
+  get #knowsSessions(): boolean {
+    return this.#options.plainServers !== true || asObject(this.#session?.capabilities) !== null;
   }
 
   #onEvent(event: JsonObject, timeMs: number): void {
