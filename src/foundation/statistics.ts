@@ -1,3 +1,5 @@
+import { sortDoubles } from './sort-doubles.ts';
+
 /** Arithmetic mean; `null` for an empty sample. */
 export function mean(values: ArrayLike<number>): number | null {
   if (values.length === 0) return null;
@@ -17,7 +19,7 @@ export function populationStd(values: ArrayLike<number>): number | null {
 
 /** A sorted copy, as the percentile functions want it. */
 export function sortedCopy(values: ArrayLike<number>): Float64Array {
-  return new Float64Array(values).sort();
+  return sortDoubles(new Float64Array(values));
 }
 
 /**
