@@ -38,6 +38,7 @@ export function createDuplexServer(
       laws: duplexCalibrations[script.calibration],
       eventNames: script.event_names,
       chunkPeriodMs: duplex.chunkPeriodMs,
+      modelDecides: duplex.modelDecides,
       servedModelName: given.servedModelName,
       countTokens: given.countTokens,
       stageNames: stages.map(({ name }) => name),

@@ -4,7 +4,12 @@ import { DuplexError, errorEvent, handshakeErrorEvent } from './duplex-error.ts'
 import type { EventWire } from './duplex-event.ts';
 import type { DuplexServer } from './duplex-server.ts';
 import type { DuplexSession } from './duplex-session.ts';
-import { defaultSessionConfig, readSessionConfig, requireRefAudio } from './session-config.ts';
+import {
+  defaultSessionConfig,
+  readSessionConfig,
+  requireRefAudio,
+  type SessionConfig,
+} from './session-config.ts';
 import type { SessionFaults } from './session-core.ts';
 import type { ClientEvent } from './session-events.ts';
 import { TaskSet } from './task-set.ts';
@@ -201,12 +206,14 @@ export class DuplexConnection {
       );
     const { refusal } = this.#settings;
     if (refusal !== null) throw refusal;
-    const config = readSessionConfig(event.session, {
-      ...defaultSessionConfig(this.#server.limits.idleTtlS),
-      modalities: ['audio', 'text'],
-    });
+    const { modelDecides } = this.#server.parts;
+    const config = readSessionConfig(
+      event.session,
+      { ...this.#defaultConfig(), modalities: ['audio', 'text'] },
+      modelDecides,
+    );
     this.#settings.checkModel(config.model ?? this.#settings.model);
-    requireRefAudio(config);
+    if (modelDecides) requireRefAudio(config);
     this.#open(config, true);
   }
 
@@ -214,10 +221,15 @@ export class DuplexConnection {
     const { refusal, model } = this.#settings;
     if (refusal !== null) throw refusal;
     this.#settings.checkModel(model);
-    this.#open({ ...defaultSessionConfig(this.#server.limits.idleTtlS), model }, false);
+    this.#open({ ...this.#defaultConfig(), model }, false);
   }
 
-  #open(config: ReturnType<typeof defaultSessionConfig>, configured: boolean): void {
+  #defaultConfig(): SessionConfig {
+    const { limits, parts } = this.#server;
+    return defaultSessionConfig(limits.idleTtlS, parts.modelDecides);
+  }
+
+  #open(config: SessionConfig, configured: boolean): void {
     this.#server.checkCapacity();
     const script = this.#server.nextScript(config);
     if (script.silent) {

@@ -5,7 +5,7 @@ import type { ScriptedAction } from './duplex-script.ts';
 import { checkReconfiguration, readSessionConfig, requireRefAudio } from './session-config.ts';
 import type { SessionCore } from './session-core.ts';
 import { type ClientEvent, eventHandlers } from './session-events.ts';
-import { nativeCapabilities, sessionObject } from './session-object.ts';
+import { modelCapabilities, sessionObject } from './session-object.ts';
 import { UserInput } from './user-input.ts';
 
 /** Why a session is over. */
@@ -177,10 +177,10 @@ export class DuplexSession {
     const { core } = this;
     if (typeof session === 'object' && session !== null && 'persona' in session)
       throw new DuplexError('persona_update_unsupported', 'A session keeps its persona.', 'persona');
-    const next = readSessionConfig(session, core.config);
+    const next = readSessionConfig(session, core.config, core.parts.modelDecides);
     const heardAudio = core.clock.mediaMs > 0;
     checkReconfiguration(core.config, next, { heardAudio, configured: this.#configured });
-    requireRefAudio(next);
+    if (core.parts.modelDecides) requireRefAudio(next);
     this.#configured = true;
     core.config = next;
     this.#cancelIdle?.();
@@ -255,7 +255,8 @@ export class DuplexSession {
   }
 
   capabilities(): Readonly<Record<string, unknown>> {
-    return { ...nativeCapabilities(this.core.parts.chunkPeriodMs), ...this.core.script.capabilities };
+    const { chunkPeriodMs, modelDecides } = this.core.parts;
+    return { ...modelCapabilities(chunkPeriodMs, modelDecides), ...this.core.script.capabilities };
   }
 
   /** One timer looks again when the lease would end if nothing came: events then cost nothing. */

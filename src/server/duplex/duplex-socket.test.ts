@@ -247,6 +247,24 @@ describe('the deployment', () => {
     }
   });
 
+  test('of a model that answers turns is in full duplex when so deployed', async () => {
+    const omni = await testServer({ deployConfig: 'qwen3_omni_duplex.yaml', timeScale: 0.01 });
+    try {
+      const client = await connected(`${omni.url}/v1/duplex?autostart=0`);
+      client.send({ type: 'session.update', session: { model: 'Qwen/Qwen3-Omni-30B-A3B-Instruct' } });
+      expect(await client.next('session.created')).toMatchObject({
+        session: { modalities: ['audio', 'text'], capabilities: { supports_turn_commit_only: true } },
+      });
+      appendFor(client, 400);
+      client.send({ type: 'input_audio_buffer.commit', response_create: false });
+      client.send({ type: 'response.create' });
+      await client.next('response.done');
+    } finally {
+      await closeAll();
+      await omni.close();
+    }
+  });
+
   test('in turns has no use for a script', async () => {
     const path = scriptFile('unused.json', {});
     await expect(testServer({ duplexScript: path })).rejects.toThrow(UsageError);

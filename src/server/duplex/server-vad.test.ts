@@ -111,6 +111,54 @@ describe('turns that the server finds', () => {
   });
 });
 
+describe('a model that does not decide when to speak', () => {
+  const world = () => new VirtualDuplex({}, {}, { decides: false });
+  const plain = { ref_audio: undefined, extra_body: {} };
+
+  test('needs nobody’s voice, listens to units without a word, and answers when asked', () => {
+    const own = world();
+    const client = own.connect().open(plain);
+    expect(inside(client.sent[0], 'session', 'capabilities')).toMatchObject({
+      supports_turn_commit_only: true,
+      input_modes: ['append_audio_chunk', 'turn_commit_only'],
+      signal_sources: ['client_event', 'server_policy'],
+    });
+    client.stream(2200);
+    client.commit();
+    own.pass(5000);
+    expect(client.types().filter((type) => type.startsWith('response.'))).toEqual([]);
+    client.say({ type: 'response.create', response: { instructions: 'Short.' } });
+    own.pass(10_000);
+    expect(client.of('response.done')).toHaveLength(1);
+    expect(client.errors()).toEqual([]);
+  });
+
+  test('is not interrupted by speech that the server finds: the next answer waits', () => {
+    const own = new VirtualDuplex(
+      { sessions: [{ responses: [{ audio_s: 6 }, { text: 'Next.' }] }] },
+      {},
+      { decides: false },
+    );
+    const client = own.connect().open({ ...plain, turn_detection: { type: 'server_vad' } });
+    expect(inside(client.sent[0], 'session', 'turn_detection', 'interrupt_response')).toBe(false);
+    speakTurn(client);
+    speakTurn(client);
+    own.pass(30_000);
+    expect(client.of('input_audio_buffer.committed')).toHaveLength(2);
+    expect(client.of('response.done').map((event) => inside(event, 'response', 'status'))).toEqual([
+      'completed',
+      'completed',
+    ]);
+  });
+
+  test('can’t be told to decide, or to be interrupted', () => {
+    const client = world().connect();
+    client.open({ ...plain, extra_body: { auto_response: true } });
+    client.open({ ...plain, turn_detection: { type: 'server_vad', interrupt_response: true } });
+    expect(client.errors()).toEqual(['invalid_duplex_runtime_config', 'unsupported_turn_detection']);
+  });
+});
+
 describe('base64', () => {
   test.prop([fc.uint8Array({ maxLength: 40 })])('of any bytes is read', (bytes) => {
     const text = Buffer.from(bytes).toString('base64');

@@ -5,7 +5,11 @@ import type { VoiceDetectorSettings } from './voice-detector.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Turns that the server finds by itself. */
-export type ServerVad = VoiceDetectorSettings & { readonly createResponse: boolean };
+export type ServerVad = VoiceDetectorSettings & {
+  readonly createResponse: boolean;
+  /** Speech ends what is being said. */
+  readonly interruptResponse: boolean;
+};
 
 const overlapPolicies = ['listen_only', 'auto', 'barge_in_on_speech'] as const;
 const playbackPolicies = ['ack_only', 'commit_all_on_done'] as const;
@@ -46,11 +50,11 @@ export type SessionConfig = {
   readonly scriptName: string | null;
 };
 
-/** The session that is there before it is configured; it has nobody's voice, so that it answers in text. */
-export function defaultSessionConfig(idleTimeoutS: number): SessionConfig {
+/** The session that is there before it is configured. Where a voice is needed it has none, and answers in text. */
+export function defaultSessionConfig(idleTimeoutS: number, modelDecides: boolean): SessionConfig {
   return {
     model: null,
-    modalities: ['text'],
+    modalities: modelDecides ? ['text'] : ['audio', 'text'],
     instructions: null,
     voice: null,
     refAudio: null,
@@ -69,7 +73,7 @@ export function defaultSessionConfig(idleTimeoutS: number): SessionConfig {
     serverVad: null,
     inputAudioTranscription: null,
     tracing: null,
-    autoResponse: true,
+    autoResponse: modelDecides,
     forceListenCount: 0,
     initialUserText: null,
     stageMetrics: false,
@@ -153,7 +157,7 @@ function formatOf(
   );
 }
 
-function vadOf(fields: Fields, held: ServerVad | null): ServerVad | null {
+function vadOf(fields: Fields, held: ServerVad | null, modelDecides: boolean): ServerVad | null {
   const value = fields.turn_detection;
   if (value === undefined) return held;
   if (value === null) return null;
@@ -165,10 +169,11 @@ function vadOf(fields: Fields, held: ServerVad | null): ServerVad | null {
       `turn_detection ${JSON.stringify(given.type ?? null)} is not supported; expected null or "server_vad".`,
       'turn_detection',
     );
-  if (given.interrupt_response === false)
+  if (flagOf(given, 'interrupt_response', modelDecides) !== modelDecides)
     throw new DuplexError(
       'unsupported_turn_detection',
-      'turn_detection.interrupt_response: a model of this kind is always interrupted by speech.',
+      `turn_detection.interrupt_response: a model of this kind is ${modelDecides ? 'always' : 'never'} interrupted ` +
+        'by speech that the server finds.',
       'turn_detection',
     );
   return {
@@ -176,6 +181,7 @@ function vadOf(fields: Fields, held: ServerVad | null): ServerVad | null {
     prefixPaddingMs: numberOf(given, 'prefix_padding_ms', 300, 0, 10_000),
     silenceDurationMs: numberOf(given, 'silence_duration_ms', 500, 20, 60_000),
     createResponse: flagOf(given, 'create_response', true),
+    interruptResponse: modelDecides,
   };
 }
 
@@ -195,7 +201,11 @@ function refAudioOf(fields: Fields, extra: Fields, held: string | null): string 
  * The configuration that a `session.update` asks for, over the one that holds.
  * @throws DuplexError
  */
-export function readSessionConfig(session: unknown, held: SessionConfig): SessionConfig {
+export function readSessionConfig(
+  session: unknown,
+  held: SessionConfig,
+  modelDecides: boolean,
+): SessionConfig {
   if (typeof session !== 'object' || session === null || Array.isArray(session))
     throw new DuplexError('bad_event', 'session.update needs "session": an object.', 'session');
   const fields: Fields = { ...session };
@@ -203,7 +213,14 @@ export function readSessionConfig(session: unknown, held: SessionConfig): Sessio
   const audio = fieldsOf(fields.audio, 'audio');
   const input = fieldsOf(audio.input, 'audio.input');
   const output = fieldsOf(audio.output, 'audio.output');
-  const serverVad = vadOf('turn_detection' in fields ? fields : input, held.serverVad);
+  const serverVad = vadOf('turn_detection' in fields ? fields : input, held.serverVad, modelDecides);
+  const autoResponse = flagOf(extra, 'auto_response', held.autoResponse);
+  if (autoResponse && !modelDecides)
+    throw new DuplexError(
+      'invalid_duplex_runtime_config',
+      'extra_body.auto_response: this model does not decide when to speak; commit, or use turn_detection.',
+      'auto_response',
+    );
   const rate = { rate: fields.sample_rate_hz ?? input.sample_rate_hz };
   return {
     model: textOf(fields, 'model', held.model),
@@ -232,7 +249,7 @@ export function readSessionConfig(session: unknown, held: SessionConfig): Sessio
     idleTimeoutS: numberOf(fields, 'idle_timeout_s', held.idleTimeoutS, 0.001, 86_400),
     // The server's own turns mean that speech interrupts.
     overlapPolicy:
-      serverVad === null
+      serverVad === null || !serverVad.interruptResponse
         ? choiceOf(fields, 'overlap_policy', overlapPolicies, held.overlapPolicy)
         : 'barge_in_on_speech',
     overlapShortAckMs: numberOf(fields, 'overlap_short_ack_ms', held.overlapShortAckMs, 0, 60_000),
@@ -247,7 +264,7 @@ export function readSessionConfig(session: unknown, held: SessionConfig): Sessio
     serverVad,
     inputAudioTranscription: fields.input_audio_transcription ?? held.inputAudioTranscription,
     tracing: fields.tracing ?? held.tracing,
-    autoResponse: flagOf(extra, 'auto_response', held.autoResponse),
+    autoResponse,
     forceListenCount: numberOf(extra, 'force_listen_count', held.forceListenCount, 0, 100_000),
     initialUserText: textOf(extra, 'duplex_initial_user_text', held.initialUserText),
     stageMetrics: flagOf(

@@ -18,6 +18,8 @@ export type DuplexParts = {
   readonly laws: DuplexLaws;
   readonly eventNames: 'current' | 'beta';
   readonly chunkPeriodMs: number;
+  /** The model decides when to speak; otherwise it answers turns, and needs nobody's voice. */
+  readonly modelDecides: boolean;
   readonly servedModelName: string;
   readonly countTokens: (text: string) => number;
   /** Names of the language, speech and vocoder stages. */

@@ -13,8 +13,8 @@ export type SessionState = {
   readonly capabilities: Readonly<Record<string, unknown>>;
 };
 
-/** What a native duplex model can do. */
-export function nativeCapabilities(chunkPeriodMs: number): DuplexCapabilities {
+/** What a duplex model can do; one that does not decide when to speak is told when a turn has ended. */
+export function modelCapabilities(chunkPeriodMs: number, modelDecides: boolean): DuplexCapabilities {
   return {
     implementation_level: 'model_native_duplex',
     supports_input_append: true,
@@ -24,9 +24,10 @@ export function nativeCapabilities(chunkPeriodMs: number): DuplexCapabilities {
     supports_multi_session: true,
     supports_audio_truncate: true,
     chunk_period_ms: chunkPeriodMs,
-    input_modes: ['append_audio_chunk'],
-    signal_sources: ['model_native', 'client_event', 'server_policy'],
+    input_modes: modelDecides ? ['append_audio_chunk'] : ['append_audio_chunk', 'turn_commit_only'],
+    signal_sources: [...(modelDecides ? ['model_native'] : []), 'client_event', 'server_policy'],
     target_barge_in_latency_ms: null,
+    ...(modelDecides ? {} : { supports_turn_commit_only: true }),
   };
 }
 
@@ -38,7 +39,7 @@ function turnDetection({ serverVad }: SessionConfig): unknown {
     prefix_padding_ms: serverVad.prefixPaddingMs,
     silence_duration_ms: serverVad.silenceDurationMs,
     create_response: serverVad.createResponse,
-    interrupt_response: true,
+    interrupt_response: serverVad.interruptResponse,
   };
 }
 

@@ -106,7 +106,7 @@ export class UserInput {
         audio_start_ms: Math.round(atMs),
         item_id: this.#turnItemId,
       });
-      if (this.#assistant.activeId === null) return;
+      if (this.#assistant.activeId === null || core.config.serverVad?.interruptResponse !== true) return;
       this.#tellOverlap({ action: 'barge_in', reason: 'server_vad_speech_started', overlapMs: 0 });
       this.#assistant.interrupt('turn_detected');
       return;

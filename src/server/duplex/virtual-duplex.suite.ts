@@ -109,7 +109,11 @@ export class VirtualDuplex {
   readonly scheduler: VirtualScheduler = virtualScheduler(1000);
   readonly server: DuplexServer;
 
-  constructor(script: unknown = {}, limits: Partial<DuplexLimits> = {}) {
+  constructor(
+    script: unknown = {},
+    limits: Partial<DuplexLimits> = {},
+    model: { readonly decides: boolean } = { decides: true },
+  ) {
     let ids = 0;
     const parsed = parseDuplexScript(script, 'test');
     this.server = new DuplexServer({
@@ -119,6 +123,7 @@ export class VirtualDuplex {
         laws: duplexCalibrations[parsed.calibration],
         eventNames: parsed.event_names,
         chunkPeriodMs: 1000,
+        modelDecides: model.decides,
         servedModelName: 'openbmb/MiniCPM-o-4_5',
         countTokens: countWords,
         stageNames: ['thinker', 'talker', 'token2wav'],

@@ -247,6 +247,40 @@ describe('bundled deployments', () => {
     },
   );
 
+  test('full duplex is what a file says, for models that can', () => {
+    const duplex = (over: Partial<DeployRequest>) => {
+      const { pipeline, notices } = deploy({ model: 'openbmb/MiniCPM-o-4_5', ...over });
+      return { duplex: pipeline.duplex, capabilities: pipeline.capabilities, notices };
+    };
+    expect(duplex({})).toMatchObject({
+      duplex: {
+        chunkPeriodMs: 1000,
+        modelDecides: true,
+        maxSessions: 4,
+        idleTtlS: 300,
+        disconnectGraceS: 30,
+      },
+      capabilities: ['chat', 'realtime'],
+    });
+    expect(duplex({ deployConfig: 'minicpmo_4_5_turn.yaml' })).toMatchObject({
+      duplex: null,
+      capabilities: ['chat', 'completions', 'realtime'],
+    });
+    const own = file(
+      'own.yaml',
+      'session_mode: duplex\nduplex_session: { max_sessions: 9, idle_ttl_s: 60 }\n',
+    );
+    expect(duplex({ deployConfig: own })).toMatchObject({
+      duplex: { maxSessions: 9, idleTtlS: 60, disconnectGraceS: 30 },
+    });
+    expect(duplex({ model: 'Qwen/Qwen3-TTS-12Hz-1.7B-Base', deployConfig: own })).toMatchObject({
+      duplex: null,
+      notices: [expect.stringMatching(/session_mode duplex has no effect: qwen3_tts answers in turns/)],
+    });
+    const bad = file('bad.yaml', 'session_mode: duplex\nduplex_session: { max_sessions: 0 }\n');
+    expect(() => duplex({ deployConfig: bad })).toThrow(/duplex_session\.max_sessions/);
+  });
+
   test('MiniCPM-o takes 64 pictures unless told otherwise', () => {
     const limit = (over: Partial<DeployRequest>): number | null =>
       deploy({ model: 'openbmb/MiniCPM-o-4_5', ...over }).pipeline.limitMmPerPrompt.image;

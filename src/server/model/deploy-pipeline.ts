@@ -162,7 +162,7 @@ function duplexParts(
   const given = values.duplex_session ?? {};
   return {
     duplex: {
-      chunkPeriodMs: duplex.chunkPeriodMs,
+      ...duplex,
       maxSessions: given.max_sessions ?? duplex.maxSessions,
       idleTtlS: given.idle_ttl_s ?? duplex.idleTtlS,
       disconnectGraceS: given.disconnect_grace_s ?? duplex.disconnectGraceS,

@@ -12,7 +12,7 @@ export const miniCpmO = pipeline({
   mediaPartTokens: 64,
   limitMmPerPrompt: { image: 64, audio: null, video: null },
   asyncChunk: true,
-  duplex: { chunkPeriodMs: 1000, maxSessions: 4, idleTtlS: 300, disconnectGraceS: 30 },
+  duplex: { chunkPeriodMs: 1000, modelDecides: true, maxSessions: 4, idleTtlS: 300, disconnectGraceS: 30 },
   stages: [
     autoregressiveStage({
       stageId: 0,

@@ -77,6 +77,7 @@ export const qwen3Omni: PipelineDefinition = pipeline({
   mediaPartTokens: 256,
   limitMmPerPrompt: anyMedia,
   asyncChunk: true,
+  duplex: { chunkPeriodMs: 1000, modelDecides: false, maxSessions: 4, idleTtlS: 300, disconnectGraceS: 30 },
   stages: [thinker, talkerStage(1), code2wavStage(2)],
 });
 

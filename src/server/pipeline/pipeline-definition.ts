@@ -110,6 +110,8 @@ export type ChatTemplateTokens = { readonly perMessage: number; readonly generat
 export type DuplexDeployment = {
   /** The model decides once per so many ms of input whether to speak. */
   readonly chunkPeriodMs: number;
+  /** The model decides when to speak; otherwise it answers turns, which the client or the server ends. */
+  readonly modelDecides: boolean;
   /** Conversations at once; further ones are refused. */
   readonly maxSessions: number;
   /** How long a conversation in which nothing happens lasts where it does not say, s. */
