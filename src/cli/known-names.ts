@@ -1,6 +1,3 @@
-/** Backends of the reference that cannot be used, so that naming one is told apart from a slip. */
-export const knownBackends: readonly string[] = ['openai-realtime-duplex', 'openai-realtime-tts'];
-
 /** Endpoints that name their backend when none is given. */
 export const backendsNamedByPath: readonly string[] = [
   '/v1/images/generations',
@@ -8,7 +5,7 @@ export const backendsNamedByPath: readonly string[] = [
   '/v1/videos',
 ];
 
-/** Datasets of the reference, as {@link knownBackends}. */
+/** Datasets of the reference that cannot be used, so that naming one is told apart from a slip. */
 export const knownDatasets: readonly string[] = [
   'daily-omni',
   'seed-tts',

@@ -40,6 +40,7 @@ const faults: readonly [fault: string, message: string | null][] = [
 const sessions: Session[] = [
   { name: 'spoken', responses: [spoken] },
   { name: 'listening', listen_only: true },
+  { name: 'read' },
   { name: 'late', responses: [{ ...spoken, audio_s: 3 }] },
   { name: 'failed', responses: [{ ...spoken, status: 'failed' }] },
   { name: 'cancelled', responses: [{ ...spoken, status: 'cancelled', reason: 'barge_in' }] },
@@ -229,6 +230,42 @@ describe('a live conversation with the embedded server', () => {
     } finally {
       await cut.close();
     }
+  });
+
+  it('speaks plain texts too, one session each', async () => {
+    const prepared = openaiRealtimeDuplex.prepare(
+      {
+        prompt: 'Read this aloud please.',
+        promptTokens: 5,
+        expectedOutputTokens: null,
+        media: [],
+        requestId: 't',
+      },
+      {
+        baseUrl: server.url,
+        url: `${server.url}/v1/realtime`,
+        model,
+        headers: [],
+        extraBody: { ref_audio: 'data:audio/wav;base64,UklGRg==', duplex_script: 'read' },
+        ignoreEos: false,
+        logprobs: null,
+        stream: true,
+      },
+    );
+    const stop = new StopSwitch();
+    const seen = await openaiRealtimeDuplex.observe(prepared, {
+      transport,
+      timeoutMs: 0,
+      maxLineBytes: 1,
+      stop,
+    });
+    expect(messageOf(seen)).toBeNull();
+    expect(seen.text).toBe('Read this aloud please.');
+    expect(seen.audio?.durationS).toBeGreaterThan(0.3);
+    const ttfpMs = seen.duplex?.requestRows[0]?.timings?.ttfpMs ?? 0;
+    // The first unit of the model closes after 1030 ms of sound.
+    expect(ttfpMs).toBeGreaterThan(1000);
+    expect(seen.duplex?.metrics.stream?.ttfpMs).toBe(ttfpMs);
   });
 
   it('with a server of the older spelling is read all the same, and with turns found by the server', async () => {

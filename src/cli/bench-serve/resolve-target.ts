@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { UsageError } from '../../foundation/errors.ts';
 import { nearestName } from '../../foundation/nearest-name.ts';
-import { backendsNamedByPath, knownBackends } from '../known-names.ts';
+import { backendsNamedByPath } from '../known-names.ts';
 
 /** What choosing an endpoint needs to know of one. */
 export type EndpointFacts = Pick<
@@ -68,9 +68,7 @@ function findEndpoint(backend: string, endpoints: EndpointCatalogue): EndpointFa
   const facts = Object.hasOwn(endpoints, backend) ? endpoints[backend] : undefined;
   if (facts !== undefined) return facts;
   const available = `Available backends: ${Object.keys(endpoints).join(', ')}`;
-  if (knownBackends.includes(backend))
-    throw new UsageError(`--backend ${backend} is not available in this version of omnimeter.\n${available}`);
-  const nearest = nearestName(backend, [...Object.keys(endpoints), ...knownBackends]);
+  const nearest = nearestName(backend, Object.keys(endpoints));
   const slip = nearest === null ? '' : ` Did you mean ${nearest}?`;
   throw new UsageError(`Unknown backend: ${backend}.${slip}\n${available}`);
 }
