@@ -16,11 +16,20 @@ const inputRateHz = 16000;
 /** Prompt tokens per second of speech that comes in. */
 const tokensPerS = 12.5;
 
+/** Prompt tokens of so much input. */
+function tokensOf(bytes: number): number {
+  return Math.round((bytes / 2 / inputRateHz) * tokensPerS);
+}
+
 /** Turns: audio comes in, and when it is complete text and speech go out. */
 class RealtimeTurns {
   readonly #context: ApiContext;
   readonly #session: SocketSession;
   #inputBytes = 0;
+  /** Of the input, what the model has read while it came in. */
+  #readBytes = 0;
+  /** The model reads input as it comes. */
+  #listening = false;
   #answering = false;
 
   constructor(context: ApiContext, session: SocketSession) {
@@ -38,7 +47,7 @@ class RealtimeTurns {
         this.#append(message.audio);
         return;
       case 'input_audio_buffer.clear':
-        this.#inputBytes = 0;
+        this.#empty();
         return;
       case 'input_audio_buffer.commit':
         this.#commit(message.final);
@@ -71,32 +80,43 @@ class RealtimeTurns {
       );
     const bytes = decodeBase64(audio, 'audio', this.#context.limits.mediaBytes).length;
     if (bytes % 2 !== 0) throw new RequestError(400, 'audio: not whole samples of 16 bits.', 'audio');
+    // All but the latest piece has been read when that comes.
+    if (this.#listening) this.#readBytes = this.#inputBytes;
     this.#inputBytes += bytes;
     if (this.#inputBytes > this.#context.limits.mediaBytes) {
-      this.#inputBytes = 0;
+      this.#empty();
       throw new RequestError(413, 'audio: the buffer is too large; it has been emptied.', 'audio');
     }
   }
 
   #commit(final: unknown): void {
     if (final !== true) {
-      // The answer begins once its input is complete: a simulated model does not listen while it speaks.
+      // Generation begins over what still comes in; the answer begins when that is complete.
+      this.#listening = true;
+      this.#readBytes = this.#inputBytes;
       return;
     }
     if (this.#answering) throw new RequestError(409, 'A turn is being answered.');
     if (this.#inputBytes === 0) throw new RequestError(400, 'The audio buffer is empty.', 'audio');
-    const seconds = this.#inputBytes / 2 / inputRateHz;
-    this.#inputBytes = 0;
+    const promptTokens = Math.max(1, tokensOf(this.#inputBytes));
+    const readTokens = Math.min(promptTokens, tokensOf(this.#readBytes));
+    this.#empty();
     this.#answering = true;
-    void this.#answer(seconds).finally(() => {
+    void this.#answer(promptTokens, readTokens).finally(() => {
       this.#answering = false;
     });
   }
 
-  async #answer(seconds: number): Promise<void> {
-    const promptTokens = Math.max(1, Math.round(seconds * tokensPerS));
+  #empty(): void {
+    this.#inputBytes = 0;
+    this.#readBytes = 0;
+    this.#listening = false;
+  }
+
+  async #answer(promptTokens: number, readTokens: number): Promise<void> {
     const request = {
       promptTokens,
+      readTokens,
       finalStageIds: stageIdsGiving(this.#context, 'text', 'audio'),
       params: paramsOfStages(this.#context.pipeline, {}, null),
       initialChunkFrames: null,

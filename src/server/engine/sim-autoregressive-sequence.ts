@@ -121,10 +121,16 @@ export class SimAutoregressiveSequence implements StageSequence, ScheduledTask {
     return this.#request.promptTokens - this.#unreadTokens + this.#emitted;
   }
 
+  /** Prompt tokens that it reads itself: not those of the stage before it, nor those that it read as they came in. */
+  get #ownTokens(): number {
+    const { hasUpstream, promptTokens, readTokens = 0 } = this.#request;
+    return hasUpstream ? 0 : Math.max(0, promptTokens - readTokens);
+  }
+
   /** Called by the engine once there is a seat. */
   start(originMs: number): void {
     this.#entered = true;
-    this.#unreadTokens = this.#request.hasUpstream ? 0 : this.#request.promptTokens;
+    this.#unreadTokens = this.#ownTokens;
     this.#read(originMs, drawFirstOutputFactor(this.#stage.options.laws.ttft, this.#random));
   }
 
@@ -174,7 +180,7 @@ export class SimAutoregressiveSequence implements StageSequence, ScheduledTask {
     const { laws, scheduler } = this.#stage.options;
     const { promptTokens, hasUpstream, pace } = this.#request;
     const wanted = this.#unreadTokens;
-    const whole = hasUpstream ? 0 : promptTokens;
+    const whole = this.#ownTokens;
     if (wanted > 0) {
       this.#grantedTokens = this.#stage.takeTokens(this, wanted);
       if (this.#grantedTokens === 0) return;

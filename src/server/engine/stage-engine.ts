@@ -71,6 +71,8 @@ export type StageRequest = {
   /** When the HTTP request was accepted, ms on the scheduler's clock. */
   readonly acceptedMs: number;
   readonly promptTokens: number;
+  /** Of these, those that were read before, as they came in; absent = none. */
+  readonly readTokens?: number;
   readonly params: StageParams;
   readonly task: StageTask;
   /** `null` = not kept: no engine of the pipeline hands requests on. */

@@ -65,6 +65,20 @@ describe('a pipeline of stages', () => {
     expect(usage()[0]).toBe(0);
   });
 
+  test('what was read while it came in is not read again, and counts all the same', () => {
+    const { scheduler, submit } = virtualPipeline(withoutNoise(qwen3Omni));
+    const firstMs = (readTokens: number): number => {
+      const seen = submit({ promptTokens: 2500, readTokens, params: { maxTokens: 2 }, finalStageIds: [0] });
+      scheduler.runUntil();
+      expect(seen.metrics()['0']).toMatchObject({ num_tokens_in: 2500 });
+      return (seen.outputs[0]?.timeMs ?? Number.NaN) - seen.acceptedMs;
+    };
+    // 10.8 ms, and 0.322 ms for each token that is left.
+    expect(firstMs(0)).toBeCloseTo(10.8 + 2500 * 0.322, 6);
+    expect(firstMs(2000)).toBeCloseTo(10.8 + 500 * 0.322, 6);
+    expect(firstMs(2500)).toBeCloseTo(10.8, 6);
+  });
+
   test('downstream stages wait for their first chunk from the moment of arrival', () => {
     const { orchestrator, submit } = virtualPipeline(qwen3Omni);
     submit();

@@ -138,7 +138,7 @@ export class PipelineRun {
 
   #submit(progress: StageProgress): void {
     if (this.#ended || progress.binding !== null) return;
-    const { id, acceptedMs, promptTokens, params, task, source, paceByStage } = this.#request;
+    const { id, acceptedMs, promptTokens, readTokens, params, task, source, paceByStage } = this.#request;
     const { stage } = progress;
     const { stageId, inputSources } = stage;
     const listener: StageListener = {
@@ -159,6 +159,7 @@ export class PipelineRun {
         id,
         acceptedMs,
         promptTokens,
+        ...(readTokens === undefined ? {} : { readTokens }),
         params: this.#paramsOf(progress, params[stageId] ?? deployedParams),
         task: task ?? chatTask,
         source: source ?? null,

@@ -21,6 +21,8 @@ export type PipelineRequest = {
   /** When the HTTP request was accepted, ms on the scheduler's clock. */
   readonly acceptedMs: number;
   readonly promptTokens: number;
+  /** Of these, those that the first stage has read already, as they came in; absent = none. */
+  readonly readTokens?: number;
   /** Stages whose output the client wants; not empty. Stages after the last of them never run. */
   readonly finalStageIds: readonly number[];
   /** By stage id. */

@@ -28,6 +28,7 @@ export type VirtualPipeline = {
   /** Submits at the clock's present time. */
   submit(request?: {
     promptTokens?: number;
+    readTokens?: number;
     params?: Partial<StageParams>;
     finalStageIds?: number[];
     task?: StageTask;
@@ -55,7 +56,7 @@ export function virtualPipeline(
   return {
     scheduler,
     orchestrator,
-    submit({ promptTokens = 2500, params = {}, finalStageIds, task, onFinished } = {}) {
+    submit({ promptTokens = 2500, readTokens, params = {}, finalStageIds, task, onFinished } = {}) {
       const stageParams = { maxTokens: 900, minTokens: 0, ignoreEos: true, stop: [], ...params };
       const none = { maxTokens: null, minTokens: 0, ignoreEos: false, stop: [] };
       submitted += 1;
@@ -76,6 +77,7 @@ export function virtualPipeline(
           params: pipeline.stages.map((stage) => (stage.isComprehension ? stageParams : none)),
           initialChunkFrames: null,
           keepGaps: true,
+          ...(readTokens === undefined ? {} : { readTokens }),
           ...(task === undefined ? {} : { task }),
         },
         {
