@@ -4,6 +4,7 @@ import { messageOf, OmnimeterError } from '../../foundation/errors.ts';
 import { makeFolder } from '../../foundation/make-folder.ts';
 import { joinShellWords } from '../../foundation/shell-words.ts';
 import type { CommandIo } from '../serve/options.ts';
+import { withoutSecrets } from '../serve/run-facts.ts';
 import { type GroupProcess, startGroup } from '../sweep/process-group.ts';
 import { removeFile } from '../sweep/run-files.ts';
 import { SweepLock } from '../sweep/sweep-lock.ts';
@@ -144,7 +145,7 @@ export class CaseSession {
   /** @returns whether a condition of the benchmark itself broke */
   async #measure(which: BenchCase): Promise<boolean> {
     const words = benchWords(which);
-    this.#io.stdout(`[case ${which.label}] omnimeter bench serve ${joinShellWords(words)}`);
+    this.#io.stdout(`[case ${which.label}] omnimeter bench serve ${joinShellWords(withoutSecrets(words))}`);
     makeFolder(which.dir);
     // Results of an earlier run must not be taken for this one's.
     for (const file of [resultFile, 'comparison.json', 'comparison.md']) removeFile(join(which.dir, file));

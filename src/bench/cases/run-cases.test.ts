@@ -270,10 +270,21 @@ test('a dry run starts and writes nothing', async () => {
   const dir = folder();
   const { exitCode, lines } = await run(
     dir,
-    { cases: [{ label: 'a', bench: result({}), gates: ['x<1'] }] },
+    {
+      cases: [
+        {
+          label: 'a',
+          bench: { ...result({}), 'omniinteract-judge-api-key': 'hush' },
+          env: { HF_TOKEN: 'hush', GPU: '1' },
+          gates: ['x<1'],
+        },
+      ],
+    },
     { dryRun: true },
   );
   expect(exitCode).toBe(0);
+  expect(lines.join('\n')).toContain('HF_TOKEN=*** GPU=1 omnimeter bench serve');
+  expect(lines.join('\n')).not.toContain('hush');
   expect(lines).toContain('  must hold: x<1');
   expect(existsSync(join(dir, 'results'))).toBe(false);
 });

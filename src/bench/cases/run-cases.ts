@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { joinShellWords } from '../../foundation/shell-words.ts';
 import { omnimeterVersion } from '../../foundation/version.ts';
 import type { CommandIo } from '../serve/options.ts';
+import { withoutSecrets } from '../serve/run-facts.ts';
 import { writeJsonFile } from '../sweep/run-files.ts';
 import { type BenchCase, type CaseChoice, type CaseFile, chosenCases, readCaseFile } from './case-file.ts';
 import { type CaseOutcome, exitCodeOf, outcomeTable } from './case-outcome.ts';
@@ -91,7 +92,7 @@ function planLines(chosen: readonly BenchCase[], { aggregates }: CaseFile): stri
     ]),
     ...chosen.flatMap((which) => [
       `[case ${which.label}] servers: ${which.servers.map(({ name }) => name).join(', ') || 'none'}`,
-      `  ${[...assignments(which.env), 'omnimeter bench serve', joinShellWords(benchWords(which))].join(' ')}`,
+      `  ${[...assignments(which.env), 'omnimeter bench serve', joinShellWords(withoutSecrets(benchWords(which)))].join(' ')}`,
       ...which.gates.map(({ text }) => `  must hold: ${text}`),
       ...which.failOn.map(({ text }) => `  must not hold against the baseline: ${text}`),
     ]),
@@ -104,6 +105,11 @@ function planLines(chosen: readonly BenchCase[], { aggregates }: CaseFile): stri
   ];
 }
 
+const secretNames = /key|token|secret|password/i;
+
+/** As a shell has them; what a name says is secret is not shown. */
 function assignments(env: Readonly<Record<string, string>>): string[] {
-  return Object.entries(env).map(([name, value]) => `${name}=${joinShellWords([value])}`);
+  return Object.entries(env).map(
+    ([name, value]) => `${name}=${secretNames.test(name) ? '***' : joinShellWords([value])}`,
+  );
 }

@@ -6,8 +6,8 @@ import { InputFileError, messageOf } from '../../foundation/errors.ts';
 
 type Which = Pick<EvalSample, 'id' | 'split'>;
 
-/** What was said of a sample: `<root>/<split>/<id>.json`. */
-export function responsePath(root: string, { split, id }: Which): string {
+/** The response or the score of a sample: `<root>/<split>/<id>.json`. */
+export function samplePath(root: string, { split, id }: Which): string {
   return join(root, split, `${id}.json`);
 }
 
@@ -15,9 +15,6 @@ export function responsePath(root: string, { split, id }: Which): string {
 export function metaPath(root: string, { split, id }: Which): string {
   return join(root, split, `${id}.meta.json`);
 }
-
-/** The score of a sample: `<root>/<split>/<id>.json`. */
-export const scorePath = responsePath;
 
 export const metricsFile = 'duplex_metrics.json';
 export const summaryFile = 'summary.json';

@@ -10,7 +10,7 @@ import { InputFileError, messageOf } from '../../foundation/errors.ts';
 import { FfmpegMissingError } from '../../media/ffmpeg.ts';
 import { mediaTool } from '../../media/media-tool.ts';
 import type { CommandIo } from '../serve/options.ts';
-import { metaPath, readJson, readSentences, responsePath, scorePath } from './eval-files.ts';
+import { metaPath, readJson, readSentences, samplePath } from './eval-files.ts';
 import { evalFrames, failsOneSample } from './eval-frames.ts';
 import { inParallel } from './in-parallel.ts';
 
@@ -43,14 +43,14 @@ const boxPx = 640;
 export async function evaluate(options: EvaluateOptions, io: CommandIo): Promise<number> {
   const client = new JudgeClient({ ...options.judge, ...judgeLimits });
   const open = options.samples.filter(
-    (sample) => options.overwrite || !existsSync(scorePath(options.scoreRoot, sample)),
+    (sample) => options.overwrite || !existsSync(samplePath(options.scoreRoot, sample)),
   );
   let failed = 0;
   try {
     await inParallel(open, options.workers, async (sample) => {
       try {
         const scored = await scoreOne(client, sample, options);
-        writeJsonFile(scorePath(options.scoreRoot, sample), scored);
+        writeJsonFile(samplePath(options.scoreRoot, sample), scored);
         io.stderr(`${sample.split}/${sample.id}: judged`);
       } catch (error) {
         if (error instanceof FfmpegMissingError || !failsOneSample(error)) throw error;
@@ -76,7 +76,7 @@ async function scoreOne(
   sample: EvalSample,
   options: EvaluateOptions,
 ): Promise<ScoredSample> {
-  const said = readSentences(responsePath(options.responseRoot, sample));
+  const said = readSentences(samplePath(options.responseRoot, sample));
   if (!options.allowInvalidClock && hasInvalidClock(options.responseRoot, sample))
     throw new InputFileError('generate artifact has clock=invalid; pass --allow-invalid-clock to score it');
   const { id, split, family, taskType: task_type } = sample;

@@ -16,7 +16,7 @@ import { duplexRequestMetricsJson, duplexSessionMetricsJson } from '../../record
 import { createTransport } from '../../transport/select-transport.ts';
 import type { Transport } from '../../transport/transport.ts';
 import type { CommandIo } from '../serve/options.ts';
-import { metaPath, metricsFile, readJson, responsePath } from './eval-files.ts';
+import { metaPath, metricsFile, readJson, samplePath } from './eval-files.ts';
 import { asInputError, evalFrames, failsOneSample } from './eval-frames.ts';
 import { type EvalResponse, EvalSession, unitMs } from './eval-session.ts';
 import { inParallel } from './in-parallel.ts';
@@ -50,7 +50,7 @@ type Metrics = Record<'duplex_request_metrics' | 'duplex_session_metrics', Recor
 export async function generate(options: GenerateOptions, io: CommandIo): Promise<number> {
   const voice = readInput(options.refAudio);
   const open = options.samples.filter(
-    (sample) => options.overwrite || !existsSync(responsePath(options.responseRoot, sample)),
+    (sample) => options.overwrite || !existsSync(samplePath(options.responseRoot, sample)),
   );
   const transport = createTransport('socket', {
     newConnectionPerRequest: false,
@@ -138,7 +138,7 @@ async function generateOne(
   addMetrics(metrics, sample, response);
   writeJsonFile(join(options.responseRoot, metricsFile), metrics);
   // Last: it says that the sample is done.
-  writeJsonFile(responsePath(options.responseRoot, sample), splitSentences(response.deltas));
+  writeJsonFile(samplePath(options.responseRoot, sample), splitSentences(response.deltas));
 }
 
 /** A session that broke, as the user is told. */
