@@ -7,13 +7,18 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { renderCliDoc } from '../src/cli/cli-doc.ts';
 import { commands } from '../src/cli/commands.ts';
 import { renderMetricsDoc } from '../src/report/metrics-doc.ts';
+import { renderHfSetsDoc } from '../src/workloads/hf/hf-sets-doc.ts';
 
 const root = new URL('../', import.meta.url);
 
 async function generated(): Promise<Readonly<Record<string, string>>> {
   const loaded = await Promise.all(commands.map((command) => command.load()));
   const pages = await Promise.all(loaded.map((command) => command.help()));
-  return { 'docs/cli.md': renderCliDoc(pages), 'docs/metrics.md': renderMetricsDoc() };
+  return {
+    'docs/cli.md': renderCliDoc(pages),
+    'docs/metrics.md': renderMetricsDoc(),
+    'docs/hub-datasets.md': renderHfSetsDoc(),
+  };
 }
 
 function isCurrent(path: string, text: string): boolean {
