@@ -152,6 +152,7 @@ export function exampleFacts(changes: Partial<RunFacts>): RunFacts {
     temperature: null,
     self: null,
     datasetResults: {},
+    datasetLines: [],
     environment: null,
     ...changes,
   };

@@ -63,6 +63,7 @@ const runFactsSchema: z.ZodType<RunFacts> = z.strictObject({
     .nullable(),
   // Absent from runs of before they were recorded.
   datasetResults: z.record(z.string(), z.unknown()).default({}),
+  datasetLines: z.array(z.string()).default([]),
   environment: z
     .strictObject({
       nodeVersion: z.string(),

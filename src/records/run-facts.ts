@@ -101,6 +101,8 @@ export type RunFacts = {
   readonly self: SelfMeasurement | null;
   /** What the dataset made of the finished run, by key as the result file spells it; empty for most datasets. */
   readonly datasetResults: Readonly<Record<string, unknown>>;
+  /** What it has to say of it, for below the report. */
+  readonly datasetLines: readonly string[];
   /** `null` = not recorded. */
   readonly environment: RunEnvironment | null;
 };

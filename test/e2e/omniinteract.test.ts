@@ -155,6 +155,8 @@ describe("the guide's OmniInteract command lines, verbatim", { timeout: 240_000 
       expect(readJson(summary)).toMatchObject({ status: 'ok', evaluated: 3 });
       // The stored run has it too.
       expect(readJson(join(dir, 'run/run.json')).datasetResults).toEqual({ omniinteract });
+      const report = await runCli(['report', 'run'], { cwd: dir });
+      expect(report.stdout).toBe(stdout.slice(stdout.indexOf('============ Serving')));
     });
   });
 });

@@ -1,6 +1,11 @@
+import type { EvaluationOptions } from '../../accuracy/omniinteract/evaluate-omniinteract.ts';
 import { messageOf } from '../../foundation/errors.ts';
 import type { CommandIo, OmniInteractRunOptions } from '../serve/options.ts';
 import { type FinishedCase, isEligible, sampleIdOf, transcriptPathOf } from './batch-files.ts';
+
+/** How it is judged, the prompts read. */
+export type Evaluation = Omit<NonNullable<OmniInteractRunOptions['evaluation']>, 'promptsFile'> &
+  Pick<EvaluationOptions, 'prompts'>;
 
 export type RunEvaluation = {
   /** For the result file. */
@@ -16,17 +21,17 @@ export type RunEvaluation = {
 export async function evaluateRun(
   root: string,
   finished: readonly FinishedCase[],
-  options: NonNullable<OmniInteractRunOptions['evaluation']>,
+  options: Evaluation,
   io: CommandIo,
 ): Promise<RunEvaluation> {
   try {
     // Lazy: most runs are not judged.
-    const [{ evaluateOmniInteract }, { accuracyTable }, { readPromptsFile }] = await Promise.all([
+    const [{ evaluateOmniInteract }, { accuracyTable }] = await Promise.all([
       import('../../accuracy/omniinteract/evaluate-omniinteract.ts'),
       import('../../accuracy/omniinteract/accuracy-table.ts'),
-      import('../../accuracy/omniinteract/read-prompts-file.ts'),
     ]);
     const eligible = finished.filter(({ result }) => isEligible(result));
+    io.stderr(`note: omniinteract: ${options.judge.model} judges ${eligible.length} cases.`);
     const accuracy = await evaluateOmniInteract({
       ...options,
       cases: eligible.map(({ one }) => ({
@@ -37,11 +42,38 @@ export async function evaluateRun(
         transcriptPath: transcriptPathOf(root, one),
       })),
       skipped: finished.length - eligible.length,
-      prompts: options.promptsFile === null ? null : readPromptsFile(options.promptsFile),
+      progress: progressNotes(io),
     });
     return { accuracy, lines: accuracyTable(accuracy) };
   } catch (error) {
     io.stderr(`warning: the OmniInteract evaluation failed: ${messageOf(error)}`);
     return { accuracy: { status: 'failed', error: messageOf(error) }, lines: [] };
   }
+}
+
+/** A long evaluation shows that it goes on, ms. */
+const quietMs = 10_000;
+
+function progressNotes(io: CommandIo) {
+  let saidAt = Date.now();
+  return (done: number, total: number): void => {
+    if (Date.now() - saidAt < quietMs) return;
+    saidAt = Date.now();
+    io.stderr(`note: omniinteract: ${done} of ${total} cases are judged.`);
+  };
+}
+
+/**
+ * Reads what an evaluation takes before anything is sent.
+ * @throws InputFileError for a file of prompts that is none
+ */
+export async function preparedEvaluation(
+  evaluation: OmniInteractRunOptions['evaluation'],
+): Promise<Evaluation | null> {
+  if (evaluation === null) return null;
+  const { promptsFile, ...rest } = evaluation;
+  if (promptsFile === null) return { ...rest, prompts: null };
+  // Lazy: YAML is read for few.
+  const { readPromptsFile } = await import('../../accuracy/omniinteract/read-prompts-file.ts');
+  return { ...rest, prompts: readPromptsFile(promptsFile) };
 }

@@ -19,7 +19,7 @@ import {
 } from './batch-files.ts';
 import { caseFolder, publishCase, removeCase } from './case-files.ts';
 import { type CaseResult, caseResultOf } from './case-result.ts';
-import { evaluateRun } from './evaluate-run.ts';
+import { type Evaluation, evaluateRun, preparedEvaluation } from './evaluate-run.ts';
 import { FolderLock } from './folder-lock.ts';
 import { type KeptRecord, keptRecordFile, type RunPart, rebased } from './kept-record.ts';
 import {
@@ -33,7 +33,7 @@ import {
 /** The artifacts of one run of OmniInteract. Cases are written as they end, one after the other, off the load threads. */
 export class OmniInteractRun implements RunCompanion {
   readonly #root: string;
-  readonly #run: OmniInteractRunOptions;
+  readonly #evaluation: Evaluation | null;
   readonly #command: string;
   readonly #kept: ReadonlyMap<string, KeptRecord>;
   readonly #lock: FolderLock;
@@ -47,11 +47,11 @@ export class OmniInteractRun implements RunCompanion {
   #writing: Promise<void> = Promise.resolve();
 
   private constructor(
-    run: OmniInteractRunOptions,
+    { outputDir, evaluation }: { outputDir: string; evaluation: Evaluation | null },
     tools: { command: string; kept: ReadonlyMap<string, KeptRecord>; lock: FolderLock; io: CommandIo },
   ) {
-    this.#root = run.outputDir;
-    this.#run = run;
+    this.#root = outputDir;
+    this.#evaluation = evaluation;
     this.#command = tools.command;
     this.#kept = tools.kept;
     this.#lock = tools.lock;
@@ -61,7 +61,7 @@ export class OmniInteractRun implements RunCompanion {
   /**
    * Takes the folder, and sees what is in it.
    * @returns `null` where the user left while another run had the folder
-   * @throws UsageError where it can't be written
+   * @throws UsageError where it can't be written, InputFileError for prompts of the judge that can't be read
    */
   static async open(
     run: OmniInteractRunOptions,
@@ -70,6 +70,7 @@ export class OmniInteractRun implements RunCompanion {
   ): Promise<OmniInteractRun | null> {
     const { io, stopped } = tools;
     const note = (line: string): void => io.stderr(`note: omniinteract: ${line}`);
+    const evaluation = await preparedEvaluation(run.evaluation);
     let lock: FolderLock | null;
     try {
       makeFolder(run.outputDir);
@@ -81,7 +82,7 @@ export class OmniInteractRun implements RunCompanion {
     const command = commandKey(settings);
     const { kept, notes } = unfinishedRun(run.outputDir, command);
     for (const line of notes) note(line);
-    return new OmniInteractRun(run, { command, kept, lock, io });
+    return new OmniInteractRun({ outputDir: run.outputDir, evaluation }, { command, kept, lock, io });
   }
 
   isFinished(key: string): boolean {
@@ -132,9 +133,10 @@ export class OmniInteractRun implements RunCompanion {
     });
     const published = !cutOff && (await this.#writeBatch(finished));
     this.#tellExcluded(finished);
-    const { evaluation } = this.#run;
     const judged =
-      evaluation !== null && !cutOff ? await evaluateRun(this.#root, finished, evaluation, this.#io) : null;
+      this.#evaluation !== null && !cutOff
+        ? await evaluateRun(this.#root, finished, this.#evaluation, this.#io)
+        : null;
     const complete = published && this.#problems.length === 0;
     return {
       results: {

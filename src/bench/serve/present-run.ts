@@ -28,6 +28,7 @@ export async function presentRun(
     );
   }
   for (const line of renderTerminalReport(summary)) io.stdout(line);
+  for (const line of run.facts.datasetLines) io.stdout(line);
   for (const line of renderFailureGroups(summary)) io.stdout(line);
   for (const note of renderReplyNotes(summary)) io.stderr(`note: ${note}`);
   saveResult(summary, save, io);

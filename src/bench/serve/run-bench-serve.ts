@@ -146,13 +146,16 @@ async function measure(
 ): Promise<{ exitCode: number }> {
   const { io, interrupts, companion } = tools;
   const numPrompts = companion === null ? options.numPrompts : run.planned;
-  const facts = plannedFacts({ ...options, numPrompts }, {
-    endpoint: run.endpoint,
-    target: run.target,
-    modelId: run.modelId,
-    tokenizerId: run.tokenizer?.id ?? null,
-    continuityThresholdS: options.continuityThresholdS,
-  });
+  const facts = plannedFacts(
+    { ...options, numPrompts },
+    {
+      endpoint: run.endpoint,
+      target: run.target,
+      modelId: run.modelId,
+      tokenizerId: run.tokenizer?.id ?? null,
+      continuityThresholdS: options.continuityThresholdS,
+    },
+  );
   const folder = RunFolder.open(options, facts, io);
   let conductor: Conductor | null = null;
   try {
@@ -175,10 +178,9 @@ async function measure(
     const pacer = scheduleOf(options, run.requests.count, run.traceMs);
     for (const line of trafficBanner(options, run.traceMs !== null)) io.stdout(line);
     const result = await measured.run(facts, pacer, dueTimes(pacer, run.requests.count));
-    const { lines, ...finished } = await withDatasetResults(result, tools);
+    const finished = await withDatasetResults(result, tools);
     folder.describe(finished.facts);
     const exitCode = await present(finished.facts, finished.records, { options, folder, interrupts, io });
-    for (const line of lines) io.stdout(line);
     await interrupts.race(stopProfiler(options, tools));
     return { exitCode };
   } catch (error) {
@@ -194,11 +196,11 @@ async function measure(
 async function withDatasetResults(
   { records, facts }: RunResult,
   { companion, interrupts }: { companion: RunCompanion | null; interrupts: Interrupts },
-): Promise<RunResult & { readonly lines: readonly string[] }> {
-  if (companion === null) return { records, facts, lines: [] };
+): Promise<RunResult> {
+  if (companion === null) return { records, facts };
   const finished = await interrupts.race(companion.finish(interrupts.count > 0));
   const { results, lines } = finished ?? { results: {}, lines: [] };
-  return { records, facts: { ...facts, datasetResults: results }, lines };
+  return { records, facts: { ...facts, datasetResults: results, datasetLines: lines } };
 }
 
 function conductorOptions(options: BenchServeOptions): ConductorOptions {

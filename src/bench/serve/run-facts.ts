@@ -79,6 +79,7 @@ export function plannedFacts(
     temperature: typeof temperature === 'number' ? temperature : null,
     self: null,
     datasetResults: {},
+    datasetLines: [],
     environment: environment(),
   };
 }

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -60,6 +60,9 @@ describe('a dataset’s root', () => {
     mkdirSync(join(folder, 'b/data/1q1a_math'), { recursive: true });
     expect(await datasetRoot(join(folder, 'a'), search())).toBe(join(folder, 'a'));
     expect(await datasetRoot(join(folder, 'b'), search())).toBe(join(folder, 'b/data'));
+    expect(await datasetRoot(relative(process.cwd(), join(folder, 'b')), search())).toBe(
+      join(folder, 'b/data'),
+    );
   });
 
   it('is in a folder’s archive, the compressed one first, and is unpacked once', async () => {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { InputFileError, UsageError } from '../../foundation/errors.ts';
 import { isFile, isFolder } from './discover-cases.ts';
 import { omniInteractSubsets } from './omniinteract-case.ts';
@@ -21,11 +21,12 @@ export type RootSearch = {
 /**
  * The folder that holds the subsets: itself, or its `data`, or what is in its archive; or the archive of a dataset on
  * the hub.
+ * @returns an absolute path
  * @param path a folder, an archive or a hub id, with `@revision` where it matters; `null` = the official dataset
  * @throws UsageError for a path that does not exist, InputFileError where the dataset is not in it
  */
 export async function datasetRoot(path: string | null, search: RootSearch): Promise<string> {
-  if (path !== null && (isAbsolute(path) || existsSync(path))) return await localRoot(path, search);
+  if (path !== null && (isAbsolute(path) || existsSync(path))) return await localRoot(resolve(path), search);
   if (path !== null && isPathLike(path)) throw new UsageError(`--dataset-path does not exist: ${path}`);
   const { archive, unpackInto } = await search.download(path ?? officialDataset);
   return await unpacked(archive, unpackInto, search);

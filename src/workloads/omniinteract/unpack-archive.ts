@@ -32,7 +32,10 @@ export async function unpackArchive(
     await publish(staging, target);
   } catch (cause) {
     if (cause instanceof InputFileError) throw cause;
-    throw new InputFileError(`cannot unpack ${archive} into ${into}: ${messageOf(cause)}`, { cause });
+    throw new InputFileError(
+      `cannot unpack ${archive} into ${into}: ${messageOf(cause)}. If the folder is at fault, unpack it yourself and give --dataset-path the result.`,
+      { cause },
+    );
   } finally {
     await rm(staging, { recursive: true, force: true });
   }
