@@ -30,13 +30,18 @@ export function opening(over: Readonly<Record<string, unknown>> = {}): Readonly<
   };
 }
 
+const tones = new Map<string, string>();
+
 /** Loud 16-bit sound at 16 kHz, as base64. */
 export function tone(durationMs: number, amplitude = 8000): string {
-  const samples = Math.round(durationMs * 16);
-  const pcm = Buffer.alloc(samples * 2);
-  for (let index = 0; index < samples; index += 1)
-    pcm.writeInt16LE(index % 2 === 0 ? amplitude : -amplitude, index * 2);
-  return pcm.toString('base64');
+  const key = `${durationMs} ${amplitude}`;
+  const known = tones.get(key);
+  if (known !== undefined) return known;
+  const pcm = Buffer.alloc(Math.round(durationMs * 16) * 2);
+  for (let at = 0; at < pcm.length; at += 2) pcm.writeInt16LE(at % 4 === 0 ? amplitude : -amplitude, at);
+  const text = pcm.toString('base64');
+  tones.set(key, text);
+  return text;
 }
 
 /** A client over a real socket that keeps what it gets. */

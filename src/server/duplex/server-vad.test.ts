@@ -85,6 +85,33 @@ describe('turns that the server finds', () => {
     expect(client.of('response.created')).toHaveLength(1);
   });
 
+  test('may be wanted later, or otherwise', () => {
+    const client = new VirtualDuplex().connect().open({ extra_body: { auto_response: false } });
+    client.stream(1000, { amplitude: 4000 });
+    expect(client.of('input_audio_buffer.speech_started')).toEqual([]);
+    client.say({
+      type: 'session.update',
+      session: { turn_detection: { type: 'server_vad', prefix_padding_ms: 0 } },
+    });
+    client.stream(400, { amplitude: 0 });
+    client.stream(400, { amplitude: 4000 });
+    expect(client.of('input_audio_buffer.speech_started')[0]?.audio_start_ms).toBe(1400);
+    client.say({ type: 'session.update', session: { turn_detection: null } });
+    client.stream(2000, { amplitude: 0 });
+    expect(client.of('input_audio_buffer.speech_stopped')).toEqual([]);
+  });
+
+  test('that the client commits itself are not committed again', () => {
+    const client = new VirtualDuplex().connect().open(vad({ create_response: false }));
+    client.stream(1000, { amplitude: 4000 });
+    client.commit();
+    client.stream(2000, { amplitude: 0 });
+    expect(client.of('input_audio_buffer.committed')).toHaveLength(1);
+    expect(client.of('input_audio_buffer.committed')[0]?.item_id).toBe(
+      client.of('input_audio_buffer.speech_started')[0]?.item_id,
+    );
+  });
+
   test('silence and short noises are no turns', () => {
     const client = new VirtualDuplex().connect().open(vad());
     client.stream(3000, { amplitude: 0 });

@@ -2,6 +2,7 @@ import type { Assistant, ResponseWish } from './assistant.ts';
 import type { ConversationItem } from './conversation.ts';
 import { DuplexError } from './duplex-error.ts';
 import { checkVideoFrames, decodeInputAudio, type InputSound, rmsOf } from './input-audio.ts';
+import type { ServerVad } from './session-config.ts';
 import type { SessionCore } from './session-core.ts';
 import { type VoiceChange, VoiceDetector } from './voice-detector.ts';
 
@@ -15,6 +16,8 @@ export class UserInput {
   /** Input since the last commit, ms. */
   #bufferedMs = 0;
   #detector: VoiceDetector | null = null;
+  /** What the detector was made for. */
+  #serverVad: ServerVad | null = null;
   /** The item that the turn which is being spoken will be. */
   #turnItemId: string | null = null;
   /** Committed audio that no response has answered. */
@@ -39,9 +42,11 @@ export class UserInput {
   }
 
   reconfigured(): void {
-    const { serverVad } = this.#core.config;
-    if (serverVad === null) this.#detector = null;
-    else this.#detector ??= new VoiceDetector(serverVad);
+    const { config, clock } = this.#core;
+    const { serverVad } = config;
+    if (serverVad === this.#serverVad) return;
+    this.#serverVad = serverVad;
+    this.#detector = serverVad === null ? null : new VoiceDetector(serverVad, clock.mediaMs);
   }
 
   /** @throws DuplexError */
@@ -137,6 +142,7 @@ export class UserInput {
       ...(overlaps && asked ? { response_create_deferred: true } : {}),
       ...(overlaps && native ? { overlap_deferred: true } : {}),
     });
+    this.#detector?.reset();
     if (asked) this.answered();
     else if (native) {
       this.#assistant.decide();

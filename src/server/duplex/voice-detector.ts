@@ -20,21 +20,19 @@ const rmsOfFullThreshold = 0.02;
 export class VoiceDetector {
   readonly #settings: VoiceDetectorSettings;
   readonly #leastRms: number;
-  /** ms of input that the frames before this one hold. */
-  #atMs = 0;
+  /** ms of input before this frame. */
+  #atMs: number;
   #frameSum = 0;
   #frameSamples = 0;
   #speaking = false;
   #loudMs = 0;
   #quietMs = 0;
 
-  constructor(settings: VoiceDetectorSettings) {
+  /** @param atMs how much input it has missed, ms */
+  constructor(settings: VoiceDetectorSettings, atMs = 0) {
     this.#settings = settings;
+    this.#atMs = atMs;
     this.#leastRms = rmsOfFullThreshold * settings.threshold;
-  }
-
-  get speaking(): boolean {
-    return this.#speaking;
   }
 
   /** @returns what changed within this sound, in order */
