@@ -9,6 +9,7 @@ import { SessionFault } from '../../endpoints/duplex/session-fault.ts';
 import { SessionLog } from '../../endpoints/duplex/session-log.ts';
 import type { StopSignal } from '../../endpoints/endpoint.ts';
 import { asObject, asText, type JsonObject } from '../../endpoints/json-values.ts';
+import { roundTo } from '../../foundation/nearest-rank.ts';
 import type { Transport } from '../../transport/transport.ts';
 
 /** A video with its question as a session gets it. */
@@ -60,6 +61,7 @@ export class EvalSession {
   readonly #items = new FrameItems();
   readonly #deltas: TimedDelta[] = [];
   #session: JsonObject | null = null;
+  #streamStartMs = 0;
   #mediaMs = 0;
   #closing = false;
   #closed = false;
@@ -92,6 +94,7 @@ export class EvalSession {
       if (!(await this.#connection.until(deadlineMs, () => this.#session !== null)))
         throw new SessionFault('timeout', 'Timed out waiting for session.created');
       const streamStartMs = this.#clock.nowMs();
+      this.#streamStartMs = streamStartMs;
       await this.#stream(streamStartMs);
       const drainTimeout = !(await this.#drain());
       const closeTimeout = !(await this.#close());
@@ -200,7 +203,9 @@ export class EvalSession {
     this.#log.take(event, timeMs);
     this.#completion.onEvent(event, timeMs, this.#log.ledger);
     const text = textDeltaTypes.has(event.type) ? (asText(event.delta) ?? '') : '';
-    if (text !== '') this.#deltas.push({ text, timeS: mediaTimeMs(event, this.#mediaMs) / 1000 });
+    // In real time the input's clock is the world's; otherwise all that is known is how much was sent.
+    const heardMs = this.#script.isRealtime ? timeMs - this.#streamStartMs : this.#mediaMs;
+    if (text !== '') this.#deltas.push({ text, timeS: roundTo(mediaTimeMs(event, heardMs) / 1000, 3) });
   }
 
   #onError(event: JsonObject): void {
@@ -211,8 +216,8 @@ export class EvalSession {
   }
 }
 
-/** When a delta was said on the input's clock, as the server says, else how much input had been sent by then. */
-function mediaTimeMs(event: JsonObject, sentMs: number): number {
+/** When a delta was said on the input's clock, as the server says, else when it was heard. */
+function mediaTimeMs(event: JsonObject, heardMs: number): number {
   const metadata = asObject(event.metadata);
   const places = [
     event.audio_end_ms,
@@ -221,5 +226,5 @@ function mediaTimeMs(event: JsonObject, sentMs: number): number {
     metadata?.current_time_ms,
   ];
   const said = places.find((value) => typeof value === 'number' && Number.isFinite(value) && value >= 0);
-  return typeof said === 'number' ? said : sentMs;
+  return typeof said === 'number' ? said : heardMs;
 }
