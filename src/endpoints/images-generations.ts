@@ -1,3 +1,4 @@
+import { UsageError } from '../foundation/errors.ts';
 import type { Sample } from '../workloads/sample.ts';
 import type { Endpoint, PreparedRequest, Target } from './endpoint.ts';
 import { warmUpImages } from './image-payload.ts';
@@ -25,7 +26,7 @@ function prepare(sample: Sample, target: Target): PreparedRequest {
   const body = {
     model: target.model,
     prompt: promptText(sample, 'The image generations API'),
-    n: positiveInteger(extra.n ?? extra.num_outputs_per_prompt) ?? 1,
+    n: imageCount(extra),
     response_format: 'b64_json',
     ...(size === null ? {} : { size }),
     ...Object.fromEntries(others),
@@ -39,6 +40,22 @@ function prepare(sample: Sample, target: Target): PreparedRequest {
       ...halfSize(extra, size),
     ]),
   };
+}
+
+/** @throws UsageError for a number of images that is none */
+function imageCount(extra: Readonly<Record<string, unknown>>): number {
+  for (const key of ['n', 'num_outputs_per_prompt']) {
+    const value = extra[key];
+    // The original takes 0 for not given.
+    if (value === undefined || value === null || value === 0) continue;
+    const count = positiveInteger(value);
+    if (count === null)
+      throw new UsageError(
+        `--extra-body.${key}: expected a whole number of images from 1, got ${JSON.stringify(value)}.`,
+      );
+    return count;
+  }
+  return 1;
 }
 
 /** One side alone makes no size. */
