@@ -250,6 +250,10 @@ describe('the size and count of generated images', () => {
     for (const key of ['num_outputs_per_prompt', 'width', 'height']) expect(sent).not.toHaveProperty(key);
   });
 
+  it.each([{ n: 'two' }, { n: -1 }, { num_outputs_per_prompt: {} }])('%j is no count', (extra) => {
+    expect(() => bodyOf(extra)).toThrow(/expected a whole number of images from 1/);
+  });
+
   it('says which fields it can’t take', () => {
     const prepared = imagesGenerations.prepare(
       exampleSample,

@@ -420,8 +420,13 @@ describe('refused', () => {
     ],
     [
       ['--endpoint', '/v1/audio/speech'],
-      "OpenAI Completions API URL must end with one of: {'completions', 'profile'}.",
+      '--endpoint /v1/audio/speech names no adapter, and no --backend does.',
     ],
+    [
+      ['--endpoint', '/v1/images/edits/'],
+      'Did you mean /v1/images/edits?\nPaths that choose one: /v1/images/',
+    ],
+    [['--endpoint', '/v1/image/generations'], 'Did you mean /v1/images/generations?'],
     [['--endpoint', '/v1/chat/completions'], 'Name a chat backend: --backend openai-chat'],
     [['--base-url', 'localhost:8000'], "'localhost:8000' is no URL"],
     [['--host', 'a b'], "'a b' is no host name"],

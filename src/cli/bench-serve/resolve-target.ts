@@ -51,6 +51,7 @@ export function resolveTarget(
   const facts = findEndpoint(backend, endpoints);
   const baseUrl = baseUrlOf(flags);
   const endpointPath = given ?? facts.defaultPath;
+  if (given !== null && !(explicit.has('backend') && flags.backend !== '')) checkPath(given, backend, facts);
   checkUrl(baseUrl + endpointPath, facts, backend);
   return { backend, facts, baseUrl, endpointPath };
 }
@@ -85,6 +86,17 @@ function baseUrlOf(flags: TargetFlags): string {
   const baseUrl = `http://${host}:${flags.port}`;
   if (URL.canParse(baseUrl) && !/[\s/?#@]/.test(host)) return baseUrl;
   throw new UsageError(`--host: '${flags.host}' is no host name or address.`);
+}
+
+/** A path that was to choose the adapter, and chooses none. */
+function checkPath(path: string, backend: string, facts: EndpointFacts): void {
+  if (path === backend || [...facts.urlSuffixes, 'profile'].some((suffix) => path.endsWith(suffix))) return;
+  const nearest = nearestName(path.replace(/\/+$/, ''), backendsNamedByPath);
+  const slip = nearest === null ? '' : ` Did you mean ${nearest}?`;
+  throw new UsageError(
+    `--endpoint ${path} names no adapter, and no --backend does.${slip}\n` +
+      `Paths that choose one: ${backendsNamedByPath.join(', ')}. For any other path name the --backend.`,
+  );
 }
 
 function checkUrl(url: string, facts: EndpointFacts, backend: string): void {
