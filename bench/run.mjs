@@ -5,6 +5,7 @@ import os from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { groundTruthCase } from './cases/ground-truth.mjs';
+import { largeReportCase } from './cases/large-report.mjs';
 import { liveViewCase } from './cases/live-view.mjs';
 import { mediaCase } from './cases/media.mjs';
 import { memoryCase } from './cases/memory.mjs';
@@ -25,6 +26,7 @@ const cases = [
   memoryCase,
   mediaCase,
   liveViewCase,
+  largeReportCase,
   startTimeCase,
   serverCase,
 ];

@@ -6,9 +6,6 @@ import { isRow, wrongField } from '../row-value.ts';
 import type { ContentPart } from '../sample.ts';
 import type { HfTools } from './hf-set.ts';
 
-/** A medium in a row: its bytes and what they are. */
-export type RowMedium = { readonly bytes: Uint8Array; readonly mimeType: string };
-
 const fallbacks = { image_url: 'image/jpeg', video_url: 'video/mp4', audio_url: 'audio/wav' } as const;
 
 /** The bytes of what a row holds: `{bytes, path}` as Parquet has it, or the name of a file of the data set. */
