@@ -8,42 +8,40 @@ export type ChunkTexts = {
   text(hashId: string, tokens: number): string;
 };
 
+/** Enough that no two chunks are alike, few enough to be found at once. */
+const wordsWanted = 4_096;
 /** Ids tried before a vocabulary is taken to hold no words of one token. */
-const maxTries = 2_000;
+const maxTries = 40_000;
 
 /**
- * Draws tokens that are a space and letters. Tokenizers split text before such words, so they stay one token each
- * whatever stands before and after, and chunks can be put side by side without changing each other's tokens.
+ * Tokens that are a space and letters. Tokenizers split text before such words, so they stay one token each whatever
+ * stands before and after, and chunks can be put side by side without changing each other's tokens.
  */
-function wordDrawer(tokenizer: Tokenizer): (random: Random) => string {
-  const known = new Map<number, string | null>();
+function wordsOf(tokenizer: Tokenizer): string[] {
+  const random = randomStream(0, 'trace-words');
   const special = new Set(tokenizer.specialIds);
-  const wordOf = (id: number): string | null => {
-    const seen = known.get(id);
-    if (seen !== undefined) return seen;
+  const words = new Set<string>();
+  for (let tries = 0; tries < maxTries && words.size < wordsWanted; tries += 1) {
+    // Few words in many tries: a vocabulary of another kind, or a small one.
+    if (tries === maxTries / 10 && words.size === 0) break;
+    const id = random.integer(0, tokenizer.vocabSize - 1);
     const text = special.has(id) ? '' : tokenizer.decode([id]);
-    const isWord = /^ [A-Za-z]{2,}$/.test(text) && tokenizer.count(`${text}${text}`) === 2;
-    known.set(id, isWord ? text : null);
-    return isWord ? text : null;
-  };
-  let hasWords = true;
-  return (random) => {
-    for (let tries = 0; hasWords && tries < maxTries; tries += 1) {
-      const word = wordOf(random.integer(0, tokenizer.vocabSize - 1));
-      if (word !== null) return word;
-    }
-    hasWords = false;
-    return ` ${randomWords(1, random)}`;
-  };
+    if (/^ [A-Za-z]{2,}$/.test(text) && tokenizer.count(`${text}${text}`) === 2) words.add(text);
+  }
+  return [...words];
 }
 
 /** @param tokenizer `null` makes as many words as tokens were asked for */
 export function chunkTexts(tokenizer: Tokenizer | null, seed: number): ChunkTexts {
-  const draw = tokenizer === null ? (random: Random) => ` ${randomWords(1, random)}` : wordDrawer(tokenizer);
+  const words = tokenizer === null ? [] : wordsOf(tokenizer);
+  const draw = (random: Random): string =>
+    words.length > 0 ? (words[random.integer(0, words.length - 1)] ?? '') : ` ${randomWords(1, random)}`;
   return {
     text: (hashId, tokens) => {
       const random = randomStream(seed, `trace-chunk-${hashId}`);
-      return Array.from({ length: tokens }, () => draw(random)).join('');
+      let text = '';
+      for (let i = 0; i < tokens; i += 1) text += draw(random);
+      return text;
     },
   };
 }
