@@ -1,4 +1,4 @@
-import { DuplexError } from './duplex-error.ts';
+import { DuplexError, shown } from './duplex-error.ts';
 import { strictBytes } from './input-audio.ts';
 
 /** A part of an item, as it goes over the wire. */
@@ -26,9 +26,12 @@ const mostIdChars = 256;
 /** Most text that a conversation holds, characters. */
 const mostChars = 16 * 1024 * 1024;
 
-function charsOf({ content, output, arguments: call }: ConversationItem): number {
+function charsOf({ content, output, arguments: call, call_id: callId }: ConversationItem): number {
   const texts = (content ?? []).map(({ text }) => (typeof text === 'string' ? text.length : 0));
-  return texts.reduce((sum, chars) => sum + chars, (output?.length ?? 0) + (call?.length ?? 0));
+  return texts.reduce(
+    (sum, chars) => sum + chars,
+    (output?.length ?? 0) + (call?.length ?? 0) + (callId?.length ?? 0),
+  );
 }
 
 /** The items of a conversation in order. What pictures hold is not kept. */
@@ -82,7 +85,7 @@ export class Conversation {
       throw new DuplexError('missing_item_id', `${String(event.type)} needs "item_id".`, 'item_id');
     const item = this.#items.get(id);
     if (item === undefined)
-      throw new DuplexError('item_not_found', `There is no item ${shortened(id)}.`, 'item_id');
+      throw new DuplexError('item_not_found', `There is no item ${shown(id)}.`, 'item_id');
     return item;
   }
 
@@ -93,10 +96,6 @@ export class Conversation {
     this.#items.delete(id);
     if (this.#lastId === id) this.#lastId = [...this.#items.keys()].at(-1) ?? null;
   }
-}
-
-function shortened(id: string): string {
-  return id.length <= mostIdChars ? id : `${id.slice(0, mostIdChars)}…`;
 }
 
 const inputModalities = ['input_text', 'input_audio', 'input_image'];
@@ -129,7 +128,7 @@ function partOf(part: unknown, param: string): ContentPart {
     default:
       throw new DuplexError(
         'invalid_input_modality',
-        `${param}: ${JSON.stringify(part.type)} can't be put in; expected ${inputModalities.join(', ')}.`,
+        `${param}: ${JSON.stringify(shown(part.type))} can't be put in; expected ${inputModalities.join(', ')}.`,
         param,
       );
   }
@@ -155,7 +154,7 @@ export function readItem(item: unknown, freshId: string): ConversationItem {
   if (fields.type !== undefined && fields.type !== 'message')
     throw new DuplexError(
       'bad_event',
-      `item.type ${JSON.stringify(fields.type)} can't be put in; expected "message" or "function_call_output".`,
+      `item.type ${shown(JSON.stringify(fields.type))} can't be put in; expected "message" or "function_call_output".`,
       'item.type',
     );
   if (fields.role !== undefined && fields.role !== 'user' && fields.role !== 'system')

@@ -16,6 +16,13 @@ export class DuplexError extends OmnimeterError {
   }
 }
 
+const mostShownChars = 200;
+
+/** What a client sent, short enough to be sent back. */
+export function shown(text: string): string {
+  return text.length <= mostShownChars ? text : `${text.slice(0, mostShownChars)}…`;
+}
+
 /**
  * The `error` event of a session.
  * @param eventId of the event that was refused; `null` = it had none
@@ -30,7 +37,7 @@ export function errorEvent(
       type: realtimeErrorClass(realtimeCode),
       code: realtimeCode,
       message,
-      ...(eventId === null ? {} : { event_id: eventId }),
+      ...(eventId === null ? {} : { event_id: shown(eventId) }),
       ...(param === null ? {} : { param }),
     },
   };

@@ -203,6 +203,21 @@ describe('in a session', () => {
     expect(JSON.stringify(client.of('conversation.item.retrieved'))).not.toContain(jpeg);
   });
 
+  test('what is too long to be sent back is not', () => {
+    const client = opened();
+    const long = 'x'.repeat(100_000);
+    client.say({ type: long, event_id: long });
+    client.say({ type: 'conversation.item.retrieve', item_id: long });
+    client.say({ type: 'playback.ack', played_ms: 1, response_id: long });
+    client.say({ type: 'playback.ack', played_ms: 1, response_id: long, item_id: long });
+    client.say({ type: 'response.create', response: { metadata: { long } } });
+    client.say({ type: 'session.update', session: { turn_detection: { type: long } } });
+    client.say({ type: 'session.update', session: { input_audio_format: long } });
+    client.say(append({ input_audio_format: long }));
+    expect(client.errors()).toHaveLength(8);
+    for (const event of client.of('error')) expect(JSON.stringify(event).length).toBeLessThan(1500);
+  });
+
   test('a conversation does not grow without bound', () => {
     const client = opened();
     const text = item({ content: [{ type: 'input_text', text: 'x'.repeat(6 * 1024 * 1024) }] });

@@ -1,6 +1,7 @@
 import { fc, test } from '@fast-check/vitest';
 import { expect } from 'vitest';
 import { opening, tone } from './duplex-client.suite.ts';
+import { eventHandlers } from './session-events.ts';
 import { inside, type Sent, VirtualDuplex } from './virtual-duplex.suite.ts';
 
 const loud = tone(200);
@@ -90,5 +91,112 @@ test.prop([sessions, fc.array(step, { maxLength: 60 })], { numRuns: 150 })(
     expect(client.errors()).not.toContain('internal_error');
     client.say({ type: 'session.close' });
     expect(sent.at(-1)?.type).toBe('session.closed');
+  },
+);
+
+/** Values where others are expected, and some that nearly fit. */
+const junk = fc.oneof(
+  fc.constantFrom<unknown>(
+    null,
+    true,
+    '',
+    'x',
+    -1,
+    0,
+    5e300,
+    [],
+    {},
+    [null],
+    'AAAA',
+    'item_',
+    'resp_',
+    'audio',
+    'server_vad',
+  ),
+  fc.object({ maxDepth: 2 }),
+  fc.string({ maxLength: 20 }),
+  fc.double(),
+);
+const fieldNames = [
+  ...[
+    'audio',
+    'format',
+    'input_audio_format',
+    'sample_rate_hz',
+    'is_speech',
+    'video_frames',
+    'final',
+    'response_create',
+  ],
+  ...[
+    'item',
+    'item_id',
+    'content_index',
+    'audio_end_ms',
+    'response',
+    'response_id',
+    'played_ms',
+    'committed_ms',
+  ],
+  ...[
+    'truncate',
+    'event',
+    'payload',
+    'session',
+    'session_id',
+    'resume_token',
+    'server_event_seq',
+    'event_id',
+    'text',
+  ],
+  ...['last_received_server_event_seq', 'attachment_generation'],
+];
+const sessionFieldNames = [
+  ...[
+    'model',
+    'modalities',
+    'output_modalities',
+    'instructions',
+    'voice',
+    'ref_audio',
+    'turn_detection',
+    'extra_body',
+  ],
+  ...[
+    'audio',
+    'input_audio_format',
+    'output_audio_format',
+    'sample_rate_hz',
+    'temperature',
+    'max_tokens',
+    'speed',
+  ],
+  ...['idle_timeout_s', 'overlap_policy', 'playback_commit_policy', 'tracing', 'persona'],
+];
+const itemOf = fc.record({
+  id: junk,
+  type: fc.constantFrom('message', 'function_call_output', 'x'),
+  content: fc.array(junk, { maxLength: 2 }),
+});
+const fields = fc.dictionary(fc.constantFrom(...fieldNames), fc.oneof(junk, itemOf), { maxKeys: 5 });
+const sessionFields = fc.dictionary(fc.constantFrom(...sessionFieldNames), junk, { maxKeys: 4 });
+const junkEvent = fc.oneof(
+  fc
+    .tuple(fc.constantFrom(...Object.keys(eventHandlers)), fields)
+    .map(([type, given]) => ({ ...given, type })),
+  sessionFields.map((session) => ({ type: 'session.update', session })),
+);
+
+test.prop([fc.array(junkEvent, { maxLength: 30 }), fc.boolean()], { numRuns: 400 })(
+  'whatever an event holds, it is taken or refused, and the server is not surprised',
+  (events, inSession) => {
+    const world = new VirtualDuplex();
+    const client = world.connect();
+    if (inSession) client.say(opening());
+    for (const event of events) client.say(event);
+    world.pass(5000);
+    expect(client.errors()).not.toContain('internal_error');
+    expect(client.errors()).not.toContain(undefined);
+    expect(world.connect().open().types()).toContain('session.created');
   },
 );

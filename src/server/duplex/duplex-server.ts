@@ -1,6 +1,6 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import { randomStream } from '../../foundation/random.ts';
-import { DuplexError } from './duplex-error.ts';
+import { DuplexError, shown } from './duplex-error.ts';
 import type { EventWire } from './duplex-event.ts';
 import { type DuplexScript, ScriptDealer, type SessionScript } from './duplex-script.ts';
 import { DuplexSession } from './duplex-session.ts';
@@ -74,7 +74,7 @@ export class DuplexServer {
     if (script === null)
       throw new DuplexError(
         'invalid_duplex_runtime_config',
-        `extra_body.duplex_script: the server has no script ${JSON.stringify(scriptName)}.`,
+        `extra_body.duplex_script: the server has no script ${JSON.stringify(shown(scriptName ?? ''))}.`,
         'duplex_script',
       );
     const { refuse } = script;

@@ -1,4 +1,4 @@
-import { DuplexError } from './duplex-error.ts';
+import { DuplexError, shown } from './duplex-error.ts';
 
 /** Sound of one append: mono, −1…1. */
 export type InputSound = { readonly samples: Float32Array; readonly sampleRateHz: number };
@@ -61,7 +61,7 @@ export function decodeInputAudio(audio: string, format: string, sampleRateHz: nu
   if (decoder === undefined)
     throw new DuplexError(
       'unsupported_audio_format',
-      `The audio format ${JSON.stringify(format)} is not supported; expected ${inputAudioFormats.join(', ')}.`,
+      `The audio format ${JSON.stringify(shown(format))} is not supported; expected ${inputAudioFormats.join(', ')}.`,
       'input_audio_format',
     );
   if (!(sampleRateHz >= leastRateHz && sampleRateHz <= mostRateHz))

@@ -1,6 +1,6 @@
 import type { PlaybackMarks } from '../../protocol/realtime-events.ts';
 import { responseItemId } from '../../protocol/realtime-events.ts';
-import { DuplexError } from './duplex-error.ts';
+import { DuplexError, shown } from './duplex-error.ts';
 
 /** Where in the text a piece of sound ends. */
 export type TextMark = { readonly text_chars: number; readonly audio_end_ms: number };
@@ -131,7 +131,7 @@ export class PlaybackLedger {
     if (itemId !== responseItemId(responseId))
       throw new DuplexError(
         'playback_item_mismatch',
-        `The item of response ${responseId} is ${responseItemId(responseId)}, not ${itemId}.`,
+        `The item of response ${shown(responseId)} is ${shown(responseItemId(responseId))}, not ${shown(itemId)}.`,
         'item_id',
       );
     return {
@@ -155,7 +155,11 @@ export class PlaybackLedger {
   ): boolean {
     const entry = this.#entries.get(responseId);
     if (entry === undefined)
-      throw new DuplexError('playback_item_not_found', `There is no assistant item ${itemId}.`, 'item_id');
+      throw new DuplexError(
+        'playback_item_not_found',
+        `There is no assistant item ${shown(itemId)}.`,
+        'item_id',
+      );
     if (!entry.hasSlot && entry.commitSeq < commitSeq)
       throw new DuplexError(
         'playback_ack_too_late',

@@ -1,4 +1,4 @@
-import { DuplexError } from './duplex-error.ts';
+import { DuplexError, shown } from './duplex-error.ts';
 import { inputAudioFormats } from './input-audio.ts';
 import type { VoiceDetectorSettings } from './voice-detector.ts';
 
@@ -152,7 +152,7 @@ function formatOf(
   if (found !== undefined) return found;
   throw new DuplexError(
     'unsupported_audio_format',
-    `session.${key} ${JSON.stringify(name)} is not supported; expected ${known.join(', ')}.`,
+    `session.${key} ${shown(JSON.stringify(name) ?? '')} is not supported; expected ${known.join(', ')}.`,
     key,
   );
 }
@@ -166,7 +166,7 @@ function vadOf(fields: Fields, held: ServerVad | null, modelDecides: boolean): S
   if (given.type !== 'server_vad')
     throw new DuplexError(
       'unsupported_turn_detection',
-      `turn_detection ${JSON.stringify(given.type ?? null)} is not supported; expected null or "server_vad".`,
+      `turn_detection ${shown(JSON.stringify(given.type ?? null))} is not supported; expected null or "server_vad".`,
       'turn_detection',
     );
   if (flagOf(given, 'interrupt_response', modelDecides) !== modelDecides)

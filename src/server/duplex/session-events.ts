@@ -110,6 +110,12 @@ const itemTruncate: Handler = ({ core }, event) => {
   const { audio_end_ms: audioEndMs, content_index: contentIndex = 0 } = event;
   if (typeof audioEndMs !== 'number' || !(audioEndMs >= 0))
     throw new DuplexError('bad_event', 'conversation.item.truncate needs "audio_end_ms".', 'audio_end_ms');
+  if (contentIndex !== 0)
+    throw new DuplexError(
+      'bad_event',
+      "An assistant's item has one part: content_index must be 0.",
+      'content_index',
+    );
   if (item.role !== 'assistant')
     throw new DuplexError('bad_event', "Only an assistant's item can be truncated.", 'item_id');
   core.ledger.truncate(item.id.slice('item_'.length), audioEndMs);
@@ -143,6 +149,24 @@ function wantedAloud(modalities: unknown): boolean | null {
   return modalities.includes('audio');
 }
 
+/** It comes back with the response's first and last event. */
+const mostMetadataChars = 16 * 1024;
+
+function readMetadata(metadata: unknown): Readonly<Record<string, unknown>> {
+  if (metadata === undefined || metadata === null) return {};
+  if (
+    typeof metadata !== 'object' ||
+    Array.isArray(metadata) ||
+    JSON.stringify(metadata).length > mostMetadataChars
+  )
+    throw new DuplexError(
+      'bad_event',
+      `response.metadata must be an object of at most ${mostMetadataChars} characters.`,
+      'response.metadata',
+    );
+  return { ...metadata };
+}
+
 const responseCreate: Handler = (session, event) => {
   const { core, assistant, input } = session;
   const wish = typeof event.response === 'object' && event.response !== null ? { ...event.response } : {};
@@ -160,13 +184,9 @@ const responseCreate: Handler = (session, event) => {
   if (assistant.activeId !== null)
     throw new DuplexError('response_already_active', `Response ${assistant.activeId} is active.`);
   const aloud = wantedAloud(fields.modalities);
+  const metadata = readMetadata(fields.metadata);
   input.requireUnanswered();
-  const { metadata } = fields;
-  input.answered({
-    aloud,
-    metadata:
-      typeof metadata === 'object' && metadata !== null && !Array.isArray(metadata) ? { ...metadata } : {},
-  });
+  input.answered({ aloud, metadata });
 };
 
 const inputCancel: Handler = ({ assistant, input }) => {
