@@ -1,11 +1,17 @@
 import { UsageError } from '../foundation/errors.ts';
 import type { ChatMessage, ContentPart, Sample } from '../workloads/sample.ts';
 import type { PreparedRequest, Target } from './endpoint.ts';
-import { asObject, asText } from './json-values.ts';
+import { asObject, asText, type JsonObject } from './json-values.ts';
+import { outputsAskedFor } from './pooling-outputs.ts';
 import { chatMessages, jsonRequest, refuseMedia } from './request-parts.ts';
 
 /** Asks the server to cut prompts at what the model takes, instead of refusing them. */
 export const truncate = { truncate_prompt_tokens: -1 } as const;
+
+/** A request whose reply must hold as many vectors or scores as its body, with all extra fields, asks for. */
+export function poolingRequest(sample: Sample, target: Target, fields: JsonObject): PreparedRequest {
+  return jsonRequest(sample, target, fields, (sent) => ({ outputs: outputsAskedFor(sent) }));
+}
 
 /** A request with the prompt, or the batch of prompts, as `input`. */
 export function inputRequest(
@@ -15,13 +21,13 @@ export function inputRequest(
   fields: Readonly<Record<string, unknown>>,
 ): PreparedRequest {
   refuseMedia(sample, api);
-  return jsonRequest(sample, target, { model: target.model, input: sample.prompt, ...fields });
+  return poolingRequest(sample, target, { model: target.model, input: sample.prompt, ...fields });
 }
 
 /** A request with the prompt and its media as the messages of a chat. */
 export function messagesRequest(sample: Sample, target: Target): PreparedRequest {
   const messages: readonly ChatMessage[] = chatMessages(sample, 'The embeddings API');
-  return jsonRequest(sample, target, { model: target.model, messages, ...truncate });
+  return poolingRequest(sample, target, { model: target.model, messages, ...truncate });
 }
 
 /** CLIP embeds a text or a picture, never both: beside a picture the text is empty. */

@@ -1,8 +1,7 @@
 import type { Sample } from '../workloads/sample.ts';
-import { clipSample, inputRequest, loneMedium } from './embeddings-parts.ts';
+import { clipSample, inputRequest, loneMedium, poolingRequest } from './embeddings-parts.ts';
 import type { PreparedRequest, Target } from './endpoint.ts';
 import { poolingEndpoint } from './pooling-endpoint.ts';
-import { jsonRequest } from './request-parts.ts';
 
 const api = 'The Infinity embeddings API';
 
@@ -10,7 +9,7 @@ const api = 'The Infinity embeddings API';
 function prepare(sample: Sample, target: Target): PreparedRequest {
   if (sample.prompt !== '') return inputRequest(sample, target, api, {});
   const { url, modality } = loneMedium(sample, api);
-  return jsonRequest(sample, target, { model: target.model, input: url, modality });
+  return poolingRequest(sample, target, { model: target.model, input: url, modality });
 }
 
 export const infinityEmbeddings = poolingEndpoint({

@@ -10,7 +10,7 @@ import { openaiEmbeddings } from './openai-embeddings.ts';
 import { openaiEmbeddingsChat } from './openai-embeddings-chat.ts';
 import { openaiEmbeddingsClip } from './openai-embeddings-clip.ts';
 import { openaiEmbeddingsVlm2vec } from './openai-embeddings-vlm2vec.ts';
-import { json, replyContract, runOne, sse } from './reply.suite.ts';
+import { bytesOf, json, replyContract, runOne, sse } from './reply.suite.ts';
 import { vllmPooling } from './vllm-pooling.ts';
 import { vllmRerank } from './vllm-rerank.ts';
 
@@ -23,7 +23,10 @@ const vectors = {
 };
 const scores = {
   id: 'r',
-  results: [{ index: 0, relevance_score: 0.9 }],
+  results: [
+    { index: 1, relevance_score: 0.9 },
+    { index: 0, relevance_score: 0 },
+  ],
   usage: { prompt_tokens: 5, total_tokens: 5 },
 };
 
@@ -33,7 +36,7 @@ const cases: readonly [Endpoint, Partial<Sample>, Record<string, unknown>, unkno
     openaiEmbeddings,
     { prompt: ['a', 'b'] },
     { model: 'served', input: ['a', 'b'], truncate_prompt_tokens: -1 },
-    vectors,
+    { ...vectors, data: [...vectors.data, { index: 1, embedding: [2, 3] }] },
   ],
   [
     openaiEmbeddingsChat,
@@ -93,6 +96,18 @@ for (const [endpoint, sample, body, reply] of cases) {
       ['an empty list', json({ object: 'list', data: [], results: [] }), 'empty'],
       ['an empty object', json({}), 'empty'],
       ['JSON that is no object', json(7), 'empty'],
+      ['entries without a vector or score', json({ data: [{ index: 0 }, { index: 1 }] }), 'empty'],
+      ['an empty vector', json({ data: [{ embedding: [] }, { embedding: null }] }), 'empty'],
+      ['a vector of nulls', json({ data: [{ embedding: [null, null] }] }), 'malformed'],
+      ['null for an entry', json({ results: [null, { relevance_score: 1 }] }), 'malformed'],
+      [
+        'text for a score',
+        json({ results: [{ relevance_score: 'high' }, { relevance_score: 1 }] }),
+        'malformed',
+      ],
+      ['an infinite number', { type: 'application/json', body: '{"data":[{"data":[1e999]}]}' }, 'malformed'],
+      ['base64 that is none', json({ data: [{ embedding: 'not base64!' }] }), 'malformed'],
+      ['base64 that was cut', json({ data: [{ embedding: 'AACAPwAAgD' }] }), 'malformed'],
       ['an error with a good status', json({ error: { message: 'no' } }), 'stream_error'],
       ['a stream', sse([vectors]), 'content_type'],
     ],
@@ -130,6 +145,45 @@ describe('the latency of a pooling request', () => {
   });
 });
 
+describe('how many vectors or scores a reply must hold', () => {
+  const ask = async (endpoint: Endpoint, sample: Partial<Sample>, reply: unknown, extraBody = {}) => {
+    const play = (peer: { write(bytes: Buffer): void }) => peer.write(bytesOf(json(reply)));
+    const { seen } = await runOne(bench.current, endpoint, play, { sample, target: { extraBody } });
+    return seen.outcome;
+  };
+  const vector = { embedding: [1] };
+  const score = { relevance_score: 0.5 };
+  const documents = { prompt: ['query', 'one', 'two', 'three'] };
+
+  it.each([
+    [openaiEmbeddings, { prompt: ['a', 'b', 'c'] }, { data: [vector, vector] }, {}, '2 of the 3'],
+    [openaiEmbeddings, {}, { data: [vector] }, { input: ['x', 'y'] }, '1 of the 2'],
+    [vllmPooling, { prompt: ['a', 'b'] }, { data: [{ data: [[1], [2]] }] }, {}, '1 of the 2'],
+    [vllmRerank, documents, { results: [score, score] }, {}, '2 of the 3'],
+    [vllmRerank, documents, { results: [score] }, { top_n: 2 }, '1 of the 2'],
+  ] as const)('%o for %j fails with too few: %j', async (endpoint, sample, reply, extra, said) => {
+    expect(await ask(endpoint, sample, reply, extra)).toMatchObject({
+      ok: false,
+      kind: 'malformed',
+      message: `the reply holds ${said} vectors or scores asked for`,
+      body: JSON.stringify(reply),
+    });
+  });
+
+  it.each([
+    [vllmRerank, documents, { results: [score, score] }, { top_n: 2 }],
+    [vllmRerank, documents, { results: [score, score, score] }, { top_n: 9 }],
+    [openaiEmbeddings, {}, { data: [vector] }, { input: [1, 2, 3] }],
+    [openaiEmbeddings, {}, { data: [vector, vector] }, { input: [[1], [2]] }],
+    [openaiEmbeddings, {}, { data: [{ embedding: 'AACAPw==' }] }, {}],
+    [vllmPooling, {}, { data: [{ data: [[0.5], [1]] }] }, {}],
+    [vllmPooling, {}, { data: [{ data: 0 }] }, {}],
+    [infinityEmbeddings, {}, { data: [vector] }, {}],
+  ] as const)('%o for %j is complete with %j', async (endpoint, sample, reply, extra) => {
+    expect(await ask(endpoint, sample, reply, extra)).toEqual({ ok: true });
+  });
+});
+
 describe('vectors as bytes', () => {
   const raw = (metadata: string | null, body: Buffer) =>
     runOne(bench.current, openaiEmbeddings, (peer) =>
@@ -146,6 +200,17 @@ describe('vectors as bytes', () => {
   it('have their usage in a header', async () => {
     const { seen } = await raw('{"usage":{"prompt_tokens":77}}', Buffer.alloc(64));
     expect(seen).toMatchObject({ outcome: { ok: true }, promptTokens: 77 });
+  });
+
+  it.each([
+    [
+      '[{"index":0,"start":0,"end":64},{"index":1,"start":64,"end":128}]',
+      'describes 128 bytes of vectors, 64',
+    ],
+    ['[]', 'holds 0 of the 1'],
+  ])('with the description %s are incomplete', async (data, said) => {
+    const { outcome } = (await raw(`{"data":${data}}`, Buffer.alloc(64))).seen;
+    expect(outcome).toMatchObject({ ok: false, kind: 'malformed', message: expect.stringContaining(said) });
   });
 
   it('count without one, too', async () => {

@@ -1,7 +1,11 @@
 import { UsageError } from '../foundation/errors.ts';
 import type { ChatMessage, ContentPart, Sample } from '../workloads/sample.ts';
 import type { PreparedRequest, Target } from './endpoint.ts';
+import type { JsonObject } from './json-values.ts';
 import { type FormPart, multipartBody } from './multipart-body.ts';
+
+/** How a reply is to be read, as plain data; a function makes it of the body that is sent. */
+type Reading = JsonObject | ((sent: JsonObject) => JsonObject);
 
 /**
  * The body of a JSON request: fixed fields, then `ignore_eos` where asked, then the run's `--extra-body`, then the
@@ -11,7 +15,7 @@ export function jsonRequest(
   sample: Sample,
   target: Target,
   fields: Readonly<Record<string, unknown>>,
-  reading: Readonly<Record<string, unknown>> = {},
+  reading: Reading = {},
 ): PreparedRequest {
   if (sample.recordedBody) return jsonBody(sample, target, sample.recordedBody, reading);
   const body: Record<string, unknown> = {};
@@ -26,7 +30,7 @@ export function jsonBody(
   sample: Sample,
   target: Target,
   body: Readonly<Record<string, unknown>>,
-  reading: Readonly<Record<string, unknown>> = {},
+  reading: Reading = {},
 ): PreparedRequest {
   const recorded = sample.recordedBody;
   const sent = recorded ? { ...recorded, model: target.model } : body;
@@ -36,7 +40,7 @@ export function jsonBody(
     headers: requestHeaders(target, sample, 'application/json'),
     body: Buffer.from(JSON.stringify(sent)),
     model: typeof sent.model === 'string' ? sent.model : target.model,
-    reading: { stream: sent.stream === true, ...reading },
+    reading: { stream: sent.stream === true, ...(typeof reading === 'function' ? reading(sent) : reading) },
   };
 }
 

@@ -1,9 +1,9 @@
 import { UsageError } from '../foundation/errors.ts';
 import type { Sample } from '../workloads/sample.ts';
-import { truncate } from './embeddings-parts.ts';
+import { poolingRequest, truncate } from './embeddings-parts.ts';
 import type { PreparedRequest, Target } from './endpoint.ts';
 import { poolingEndpoint } from './pooling-endpoint.ts';
-import { jsonRequest, refuseMedia } from './request-parts.ts';
+import { refuseMedia } from './request-parts.ts';
 
 /** The first text asks, the others are ranked. */
 function prepare(sample: Sample, target: Target): PreparedRequest {
@@ -13,7 +13,7 @@ function prepare(sample: Sample, target: Target): PreparedRequest {
     throw new UsageError(
       'The rerank API takes a query and one document at least, and the dataset made a single prompt. Use --dataset-name random-rerank.',
     );
-  return jsonRequest(sample, target, { model: target.model, query, documents, ...truncate });
+  return poolingRequest(sample, target, { model: target.model, query, documents, ...truncate });
 }
 
 export const vllmRerank = poolingEndpoint({
