@@ -114,6 +114,15 @@ describe('bench cases', () => {
         pooled: { num_slots: 6, Global_FP: 0, Global_FN: 2 },
         exp_f1: { nested: { num_slots: 2 }, one_qna: { num_slots: 2 } },
       });
+      // The servers are gone: what is stored was made from the same inputs and stands without a judge.
+      const again = await runCli([
+        ...['accuracy', 'omniinteract', 'evaluate', join(results, labels[0] ?? '', 'artifacts')],
+        ...['--omniinteract-judge-base-url', `http://127.0.0.1:${env.JUDGE_PORT}`],
+        ...['--omniinteract-judge-model', 'Qwen/Qwen2.5-7B-Instruct', '--omniinteract-eval-skip-existing'],
+        ...['--omniinteract-aggregate-min-ia-qtf1', '0.2'],
+      ]);
+      expect(again.exitCode, again.stderr).toBe(0);
+      expect(again.stdout).toContain('Cases:                    2 evaluated, 0 failed, 0 skipped');
     });
   });
 

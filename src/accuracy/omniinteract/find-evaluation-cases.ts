@@ -1,6 +1,12 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { InputFileError, messageOf } from '../../foundation/errors.ts';
+import { discoverCases, isFolder } from '../../workloads/omniinteract/discover-cases.ts';
+import {
+  caseFolderName,
+  officialOutputName,
+  omniInteractSubsets,
+} from '../../workloads/omniinteract/omniinteract-case.ts';
 import { isRow, type Row, textOf } from './annotation-values.ts';
 import type { EvaluationCase } from './evaluation-case.ts';
 
@@ -14,7 +20,7 @@ const subsets = ['1q1a_math', '1q1a', '1qna'];
 
 /**
  * Finds what is to be judged in a folder that the benchmark, or another program of the same layout, wrote: by its
- * manifest, or else by the `.done` markers of its cases. Paths that hold on another machine only are looked up again:
+ * manifest, or else by the `.done` markers of its cases, or by the official names of the dataset's videos. Paths that hold on another machine only are looked up again:
  * the transcript in the folder itself, the annotation below `datasetRoot`.
  * @param datasetRoot folder that holds the subsets, or their `data/` folder; `null` = as the paths say
  * @throws InputFileError where the folder holds neither, or a row is none
@@ -23,7 +29,15 @@ export function findEvaluationCases(dir: string, datasetRoot: string | null): Fo
   if (!statSync(dir, { throwIfNoEntry: false })?.isDirectory())
     throw new InputFileError(`${dir}: no folder of OmniInteract artifacts is there.`);
   const manifest = join(dir, manifestFile);
-  return existsSync(manifest) ? manifestCases(dir, manifest, datasetRoot) : markedCases(dir, datasetRoot);
+  if (existsSync(manifest)) return manifestCases(dir, manifest, datasetRoot);
+  const marked = markedCases(dir, datasetRoot);
+  if (marked.cases.length > 0 || marked.skipped > 0) return marked;
+  const cases = datasetRoot === null ? [] : unmarkedCases(dir, datasetRoot);
+  if (cases.length > 0) return { cases, skipped: 0 };
+  const named = datasetRoot === null ? '' : ' nor a transcript under the official name of a video';
+  throw new InputFileError(
+    `${dir}: there is neither ${manifestFile} nor a case with .done${named}. Give the folder of --omniinteract-output-dir; transcripts of the official scripts need --dataset-path.`,
+  );
 }
 
 function manifestCases(dir: string, manifest: string, datasetRoot: string | null): FoundCases {
@@ -76,11 +90,30 @@ function markedCases(dir: string, datasetRoot: string | null): FoundCases {
       else cases.push(markedCase(row, { subset, caseDir, marker, datasetRoot }));
     }
   }
-  if (cases.length === 0 && others === 0)
-    throw new InputFileError(
-      `${dir}: neither ${manifestFile} nor a case with .done is there. Give the folder of --omniinteract-output-dir.`,
-    );
   return { cases, skipped: others };
+}
+
+/** Transcripts without anything beside them, as the official scripts leave them: one folder for each video. */
+function unmarkedCases(dir: string, datasetRoot: string): EvaluationCase[] {
+  const root = [datasetRoot, join(datasetRoot, 'data')].find((each) =>
+    omniInteractSubsets.some((subset) => isFolder(join(each, subset))),
+  );
+  if (root === undefined) throw new InputFileError(`OmniInteract data not found under ${datasetRoot}.`);
+  const here = omniInteractSubsets.filter((subset) => isFolder(join(root, subset)));
+  return discoverCases(root, here).flatMap((one) => {
+    const names = [officialOutputName(one), `${one.subset}/${caseFolderName(one)}`];
+    const name = names.find((each) => existsSync(join(dir, each, transcriptFile)));
+    if (name === undefined) return [];
+    return [
+      {
+        sampleId: name.replace('/', '__'),
+        subset: one.subset,
+        sceneName: one.sceneType,
+        annotationPath: one.annotationPath,
+        transcriptPath: join(dir, name, transcriptFile),
+      },
+    ];
+  });
 }
 
 type Place = { subset: string; caseDir: string; marker: string; datasetRoot: string | null };

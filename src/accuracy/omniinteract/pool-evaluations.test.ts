@@ -86,6 +86,42 @@ test('cases are found by the manifest, elsewhere than they were made too', () =>
   expect(() => findEvaluationCases(dir, null)).toThrow('official_eval_manifest.jsonl:1: a row needs');
 });
 
+test('transcripts of the official scripts are found by the names of the videos', () => {
+  const dir = scratchFolder();
+  const dataset = join(dir, 'dataset', 'data');
+  const put = (path: string, text: string) => {
+    mkdirSync(join(path, '..'), { recursive: true });
+    writeFileSync(path, text);
+  };
+  const entry = { video: 'videos/0001.mp4', annotation: 'annotations/0001.json', scene_type: 'Nested' };
+  put(join(dataset, '1q1a', 'video_json_map.json'), JSON.stringify({ total: 1, entries: [entry] }));
+  for (const file of ['1q1a/videos/0001.mp4', '1qna/videos_bench/egoper/tea.mp4'])
+    put(join(dataset, file), '');
+  for (const file of ['1q1a/annotations/0001.json', '1qna/annotations/egoper/tea.json'])
+    put(join(dataset, file), '[]');
+  const out = join(dir, 'out');
+  put(join(out, '1qna', 'egoper__tea', 'wav_transcript.json'), '{}');
+  put(join(out, '1q1a', 'videos__0001--9f707b50', 'wav_transcript.json'), '{}');
+  expect(findEvaluationCases(out, join(dir, 'dataset')).cases).toEqual([
+    {
+      sampleId: '1q1a__videos__0001--9f707b50',
+      subset: '1q1a',
+      sceneName: 'nested',
+      annotationPath: join(dataset, '1q1a/annotations/0001.json'),
+      transcriptPath: join(out, '1q1a/videos__0001--9f707b50/wav_transcript.json'),
+    },
+    {
+      sampleId: '1qna__egoper__tea',
+      subset: '1qna',
+      sceneName: '1qna',
+      annotationPath: join(dataset, '1qna/annotations/egoper/tea.json'),
+      transcriptPath: join(out, '1qna/egoper__tea/wav_transcript.json'),
+    },
+  ]);
+  expect(() => findEvaluationCases(out, null)).toThrow('need --dataset-path');
+  expect(() => findEvaluationCases(out, out)).toThrow('1q1a');
+});
+
 test('cases are found by their markers where there is no manifest', () => {
   const dir = scratchFolder();
   const made = writeCase(dir, '1qna__x--bb', '1QnA', {}, []);

@@ -107,7 +107,7 @@ export const omniInteractEvaluateFlags = {
     common: true,
     placeholder: 'DIR',
     defaultDoc: 'where the manifest says',
-    doc: 'Dataset whose annotations count, for artifacts that were made on another machine.',
+    doc: 'Dataset whose annotations count, for artifacts that were made on another machine or by the official scripts.',
   },
   ...omniInteractGateFlags,
 } as const satisfies FlagTable;
