@@ -83,7 +83,7 @@ async function load(context: LoadContext): Promise<readonly Sample[]> {
   );
   const tools: HfTools = {
     context,
-    template: templateFor(context),
+    template: set.isTurn ? templateFor(context) : { apply: null, reason: null },
     outputTokens: options.hf.outputLen,
     file: (name) => source.file(name),
   };

@@ -9,6 +9,7 @@ export const instructCoder: HfSet = {
   subset: null,
   split: 'train',
   columns: ['input', 'instruction'],
+  isTurn: true,
   outputDoc: '200',
   sampleOf: (row, tools) => {
     const texts = textFields(row, 'input', 'instruction');
@@ -26,6 +27,7 @@ export const blazedit: HfSet = {
   subset: null,
   split: 'train',
   columns: ['code', 'change_request', 'norm_distance'],
+  isTurn: true,
   outputDoc: '4000',
   sampleOf: (row, tools) => {
     const texts = textFields(row, 'code', 'change_request');
@@ -73,6 +75,7 @@ export const humanEval: HfSet = {
   subset: null,
   split: 'test',
   columns: ['prompt', 'canonical_solution'],
+  isTurn: true,
   outputDoc: 'length of the solution',
   sampleOf: (row, tools) => {
     const texts = textFields(row, 'prompt', 'canonical_solution');

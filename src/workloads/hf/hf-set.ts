@@ -27,6 +27,8 @@ export type HfSet = {
   readonly split: string;
   /** The columns to read; others may hold much that is not needed. */
   readonly columns?: readonly string[];
+  /** Its prompts are a user's turn: completions get them in the model's chat template. */
+  readonly isTurn?: true;
   /** Output length where no flag gives one, for docs. */
   readonly outputDoc: string;
   /** Its files, where they do not follow the usual names; empty = as usual. */

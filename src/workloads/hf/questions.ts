@@ -10,6 +10,7 @@ export const mtBench: HfSet = {
   subset: null,
   split: 'train',
   columns: ['turns'],
+  isTurn: true,
   outputDoc: '256',
   sampleOf: ({ turns }, tools) => {
     const first: unknown = Array.isArray(turns) ? turns[0] : undefined;
@@ -43,6 +44,7 @@ export const gsm8k: HfSet = {
   subset: 'main',
   split: 'test',
   columns: ['question', 'answer'],
+  isTurn: true,
   outputDoc: 'length of the answer',
   sampleOf: (row, tools) => {
     const texts = textFields(row, 'question', 'answer');
@@ -59,6 +61,7 @@ export const mlperf: HfSet = {
   subset: null,
   split: 'train',
   columns: ['system_prompt', 'question', 'output'],
+  isTurn: true,
   outputDoc: 'length of the reference answer',
   sampleOf: (row, tools) => {
     const texts = textFields(row, 'system_prompt', 'question', 'output');

@@ -57,6 +57,11 @@ function preferred(files: readonly string[]): string[] {
   return [...(parquet.length > 0 ? parquet : files)].sort();
 }
 
+/** Whether a path is one of the hub's own Parquet branch. */
+export function isConverted(name: string): boolean {
+  return /^[^/]+\/[^/]+\/[^/]+\.parquet$/.test(name);
+}
+
 /**
  * The files of the hub's own Parquet branch, `<config>/<split>/0000.parquet`, or `<config>/partial-<split>/…` of large
  * data sets.
@@ -69,7 +74,7 @@ export function chooseConverted(
 ): { readonly names: string[]; readonly partial: boolean } {
   const entries = files.flatMap((name) => {
     const [config, split, file] = name.split('/');
-    if (config === undefined || split === undefined || !file?.endsWith('.parquet')) return [];
+    if (config === undefined || split === undefined || file === undefined || !isConverted(name)) return [];
     return [{ name, config, split: split.replace(/^partial-/, ''), partial: split.startsWith('partial-') }];
   });
   const configs = [...new Set(entries.map(({ config }) => config))];

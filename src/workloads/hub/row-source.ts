@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { InputFileError, messageOf } from '../../foundation/errors.ts';
 import type { LoadContext } from '../dataset.ts';
-import { chooseConverted, chooseFiles, type Part } from './choose-files.ts';
+import { chooseConverted, chooseFiles, isConverted, type Part } from './choose-files.ts';
 import { parseDatasetReference } from './dataset-reference.ts';
 import { type HubDataset, openHubDataset } from './hub-dataset.ts';
 import type { OpenShard } from './open-shard.ts';
@@ -83,7 +83,7 @@ async function hubFiles(
   const picked = pick === undefined ? [] : pick(await own());
   if (picked.length > 0) return hubShards(dataset, picked);
   const converted = await dataset.parquet();
-  const files = (await converted?.files())?.map(({ name }) => name) ?? [];
+  const files = ((await converted?.files()) ?? []).flatMap(({ name }) => (isConverted(name) ? [name] : []));
   if (converted === null || files.length === 0)
     return hubShards(dataset, chooseFiles(await own(), part, source));
   const { names, partial } = chooseConverted(files, part, source);
