@@ -217,7 +217,7 @@ describe.skipIf(natsServerPath === null)(
       nats = await startNatsServer(port);
       await until(() => alive(server).length === 3);
       expect((await fetch(`${server.url}/health`)).status).toBe(200);
-      expect(lines.filter((line) => line.includes('joined as replica 0'))).toHaveLength(4);
+      await until(() => lines.filter((line) => line.includes('joined as replica 0')).length === 4);
     });
 
     test('a server that starts again finds the workers of the one before', async () => {
@@ -249,6 +249,40 @@ describe.skipIf(natsServerPath === null)(
           each.stats().every((stats) => isDeepStrictEqual({ ...stats, kvCacheUsage: 0 }, nothing)),
         ),
       );
+    });
+
+    test.each([
+      [
+        'an image',
+        'ByteDance-Seed/BAGEL-7B-MoT',
+        1,
+        { prompt: 'a boat', size: '64x64', seed: 5 },
+        '/v1/images/generations',
+      ],
+      [
+        'a picture from one stage, on its second replica',
+        'Qwen/Qwen-Image',
+        0,
+        { prompt: 'a boat', size: '64x64', seed: 5 },
+        '/v1/images/generations',
+      ],
+      ['a vector', 'Qwen/Qwen3-Embedding-0.6B', 0, { input: 'hello' }, '/v1/embeddings'],
+    ])('%s comes from another process as from this one', async (_what, wanted, stageId, request, path) => {
+      const options = { model: wanted, stageOverrides: null, timeScale: 0.002 };
+      const alone = await testServer(options);
+      const server = await head(options);
+      servers.push(alone);
+      await worker(stageId, options);
+      const stages = alone.stats().stages.length;
+      await until(() => server.stats().stages.length === (stageId === 0 ? stages + 1 : stages));
+      await until(() => server.stats().stages.every((stage) => stage.alive));
+      const dataSchema = z.object({ data: z.array(z.unknown()).min(1) });
+      const dataOf = async (each: TestServer): Promise<unknown[]> =>
+        dataSchema.parse(await (await post(`${each.url}${path}`, request)).json()).data;
+      const expected = await dataOf(alone);
+      // The replicas take turns: one of the two replies comes from the worker.
+      for (let turn = 0; turn < 2; turn += 1) expect(await dataOf(server)).toEqual(expected);
+      expect(idle(server)).toBe(true);
     });
 
     test('a second server of the same deployment is refused', async () => {

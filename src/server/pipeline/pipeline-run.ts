@@ -234,7 +234,14 @@ export class PipelineRun {
     const startMs = nowMs();
     const { connector, ledger } = this.#runtime;
     const { id } = this.#request;
-    const metadata = connector.put(edge, id, `${edge.from}_${chunkId}`, chunk, chunk.units * bytesPerUnit);
+    let metadata: TransferMetadata;
+    try {
+      metadata = connector.put(edge, id, `${edge.from}_${chunkId}`, chunk, chunk.units * bytesPerUnit);
+    } catch (error) {
+      const message = `Stage ${edge.from} (${progress.stage.name}) cannot hand its output on: ${messageOf(error)}`;
+      this.fail({ message, status: 500 });
+      return;
+    }
     ledger.sent(edge, metadata);
     const fetch = (): void => this.#fetch(edge, metadata, chunk.kv !== null);
     // Guidance needs all its prompts: an image is never begun with some of them.
