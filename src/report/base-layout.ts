@@ -41,10 +41,16 @@ export const baseLayout: readonly ServingItem[] = [
         format: 'fixed',
       },
       {
-        kind: 'row',
-        label: 'Peak output token throughput (tok/s):',
-        metric: 'max_output_tokens_per_s',
-        format: 'fixed',
+        kind: 'section',
+        when: ({ run }) => run.max_output_tokens_per_s !== null,
+        items: [
+          {
+            kind: 'row',
+            label: 'Peak output token throughput (tok/s):',
+            metric: 'max_output_tokens_per_s',
+            format: 'fixed',
+          },
+        ],
       },
     ],
   },

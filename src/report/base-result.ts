@@ -1,3 +1,4 @@
+import { datasetResults, duplexMetrics } from './duplex-result.ts';
 import { additions } from './result-additions.ts';
 import { aggregate, type EntrySource, perRequestMetric } from './result-entries.ts';
 import {
@@ -42,5 +43,7 @@ export const baseResult: readonly EntrySource[] = [
   perRequestMetric('latencies', 'e2el'),
   perRequestMetric('queue_times', 'client_queue_time'),
   requestStageMetrics,
+  duplexMetrics,
+  datasetResults,
   ...additions,
 ];

@@ -217,6 +217,14 @@ describe('the result of sessions', () => {
     expect(result.duplex_session_metrics).toHaveLength(2);
   });
 
+  it('has them without --omni too', () => {
+    const facts = omniFacts({ endMs: 10_000, omni: false, datasetResults: { omniinteract: { total: 1 } } });
+    const summary = summarize([sessionRecord([rowOf({ tokens: 1 })])], facts);
+    const result = renderResultJson(summary, { detailed: false, dateLabel: 'd' });
+    expect(result).toMatchObject({ mean_duplex_client_ttft_ms: 120, omniinteract: { total: 1 } });
+    expect(renderTerminalReport(summary).join('\n')).not.toContain('n/a');
+  });
+
   it('has none of them for other requests', () => {
     const result = renderResultJson(summaryOf(requestOf({ endMs: 1 })), { detailed: true, dateLabel: 'd' });
     expect(Object.keys(result).filter((key) => /duplex|pacing|kept|omniinteract/.test(key))).toEqual([]);
