@@ -1,5 +1,6 @@
 import { parseWavHeader } from '../media/wav-header.ts';
 import type { AudioFacts } from '../records/request-record.ts';
+import { decodeBase64 } from './decode-base64.ts';
 
 type PcmParameters = {
   readonly channels: number;
@@ -39,17 +40,25 @@ export class AudioChunks {
     return this.#bytes;
   }
 
+  /** Whether anything came that can be heard, as far as that can be told before encoded audio is decoded. */
+  get holdsSound(): boolean {
+    return this.#frames > 0 || this.#encoded.length > 0;
+  }
+
+  /** What was wrong with the first chunk that was left out; `null` = none was. */
+  get note(): string | null {
+    return this.#note;
+  }
+
   /** @param base64 a chunk's payload; @param announcedRateHz the rate that the server gave beside it, or `null` */
   addBase64(base64: string, announcedRateHz: number | null): AudioChunk {
-    const payload = Buffer.from(base64, 'base64');
-    const expected = Buffer.byteLength(base64, 'base64');
+    const payload = decodeBase64(base64);
+    if (payload === null) {
+      const bytes = Buffer.from(base64, 'base64').length;
+      this.#bytes += bytes;
+      return this.#drop(bytes, `${base64.length} characters are not valid base64`);
+    }
     this.#bytes += payload.length;
-    // The decoder skips what is not base64, so a short result is the only trace of a broken chunk.
-    if (payload.length < expected)
-      return this.#drop(
-        payload.length,
-        `${expected - payload.length} of ${expected} bytes are not valid base64`,
-      );
     if (this.format === 'wav') return this.#addWav(payload);
     if (this.format === 'pcm') return this.#addPcm(payload.length, announcedRateHz);
     if (payload.length > 0) this.#encoded.push(payload);

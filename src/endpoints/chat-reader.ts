@@ -119,7 +119,12 @@ export class ChatReader implements ReplyReader {
 
   verdict(): Failure | null {
     if (this.#failure) return this.#failure;
-    if (this.#outputs > 0 || this.#images.count > 0 || this.audio.bytes > 0) return null;
+    if (this.#outputs > 0 || this.#images.count > 0 || this.audio.holdsSound) return null;
+    const { note } = this.audio;
+    if (note !== null)
+      return failure('malformed', `the reply is audio alone, and no chunk of it can be read: ${note}`, {
+        status: 200,
+      });
     return failure('empty', 'empty response: neither text nor audio nor an image was received', {
       status: 200,
     });

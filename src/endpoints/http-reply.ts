@@ -4,6 +4,7 @@ import { SseReader } from '../transport/sse-reader.ts';
 import type { ExchangeTimes, TransportFailure } from '../transport/transport.ts';
 import { ChunkParser } from './chunk-parser.ts';
 import type { ObserveContext } from './endpoint.ts';
+import { proofText } from './proof-text.ts';
 
 /** Takes the messages of one reply as they come. */
 export type ReplyReader = {
@@ -23,6 +24,11 @@ export type ReplyReader = {
   verdict(): Failure | null;
   /** Whether a message said that the reply is at its end (a finish reason); absent = messages say no such thing. */
   finished?(): boolean;
+  /**
+   * What messages of every server end with, for the error message: a stream that ends without it and without [DONE] is
+   * cut, however the connection ended. Absent = servers leave it out, and the framing of the body decides.
+   */
+  readonly lastMessage?: string;
 };
 
 /** Takes a body as bytes, e.g. sound. */
@@ -52,10 +58,14 @@ export type ReplyResult = {
   readonly outcome: Outcome;
   /** No byte of the reply was seen and the connection is to blame: sending again is safe. */
   readonly retryable: boolean;
+  /** The start of the body as it came, as text; empty = none came. */
+  proof(): string;
 };
 
 /** Most of a failed reply's body that is kept, bytes. */
 const proofBytes = 16 * 1024;
+/** Of a stream once it has brought a message: every request of a run copies that much. */
+const streamProofBytes = 2 * 1024;
 /** Most messages of one stream: far beyond any reply, and what keeps an endless one from filling the client. */
 const maxMessages = 1_000_000;
 /** Largest unstreamed body that is read, bytes. */
@@ -143,7 +153,7 @@ class ReplyWatch {
     this.#lastReadMs = timeMs;
     if (this.#mode === 'undecided') this.#decideBySight(bytes);
     if (this.#mode === 'events') {
-      if (this.#messages === 0) this.#keep(bytes, proofBytes);
+      this.#keep(bytes, this.#messages === 0 ? proofBytes : streamProofBytes);
       this.#sse?.push(bytes, timeMs);
     } else if (this.#mode === 'whole') {
       this.#keep(bytes, wholeBodyBytes);
@@ -153,8 +163,10 @@ class ReplyWatch {
             status: this.#status,
           }),
         );
-    } else if (this.#mode === 'raw') this.#reader.raw?.onBytes(bytes, timeMs);
-    else this.#keep(bytes, proofBytes);
+    } else if (this.#mode === 'raw') {
+      this.#keep(bytes, proofBytes);
+      this.#reader.raw?.onBytes(bytes, timeMs);
+    } else this.#keep(bytes, proofBytes);
   }
 
   onEnd(times: ExchangeTimes): void {
@@ -261,24 +273,49 @@ class ReplyWatch {
         body: this.#proof(),
       });
     }
-    const verdict = this.#verdict(null);
+    if (this.#mode === 'raw') this.#readDisguisedJson(times.endMs ?? this.#lastReadMs);
+    const verdict = this.#verdict();
     if (verdict) return verdict;
     if (this.#mode !== 'raw' && this.#messages === 0)
       return failure('empty', 'empty response: the reply has no body', { status });
-    const unfinished = this.#mode === 'events' && !this.#sawDone && this.#reader.finished?.() === false;
-    if (unfinished && !this.#framed)
-      return failure(
-        'reset',
-        'the connection closed in the middle of the stream: neither a finish reason nor [DONE] had come',
-        { status },
-      );
-    return { ok: true };
+    return (this.#mode === 'events' && this.#cutStream()) || { ok: true };
   }
 
-  /** What the reader says, with the status that was really seen and, where it has no proof of its own, the body. */
-  #verdict(body: string | null): Failure | null {
+  #cutStream(): Failure | null {
+    if (this.#sawDone || this.#reader.finished?.() !== false) return null;
+    const { lastMessage } = this.#reader;
+    if (lastMessage === undefined && this.#framed) return null;
+    return failure(
+      'reset',
+      lastMessage === undefined
+        ? 'the connection closed in the middle of the stream: neither a finish reason nor [DONE] had come'
+        : `the stream ended in the middle: neither ${lastMessage} nor [DONE] had come`,
+      { status: this.#status, body: this.#proof() },
+    );
+  }
+
+  /** An error in JSON under the type of a payload is an error; no payload is a JSON object from end to end. */
+  #readDisguisedJson(endMs: number): void {
+    if (this.#bodyBytes > proofBytes) return;
+    const text = Buffer.concat(this.#body).toString('utf8');
+    if (!/^\s*\{/.test(text)) return;
+    const parseStartMs = nowMs();
+    let body: unknown;
+    try {
+      body = JSON.parse(text);
+    } catch {
+      return;
+    }
+    this.#reader.onWhole(body, endMs, nowMs() - parseStartMs);
+  }
+
+  /** What the reader says, with the status that was really seen and what the server really sent. */
+  #verdict(): Failure | null {
     const found = this.#reader.verdict();
-    return found && { ...found, status: this.#status, body: found.body ?? body };
+    if (!found) return null;
+    // A message of a stream that proves it is better than the stream's start.
+    const isOneMessage = this.#mode === 'events' && found.body !== null;
+    return { ...found, status: this.#status, body: isOneMessage ? found.body : this.#proof() };
   }
 
   #judgeWhole(endMs: number): Outcome {
@@ -293,11 +330,11 @@ class ReplyWatch {
         text.trim() === ''
           ? 'empty response: the reply has no body'
           : 'the reply claims to be JSON and does not parse',
-        { status: this.#status, body: text.slice(0, proofBytes) },
+        { status: this.#status, body: this.#proof() },
       );
     }
     this.#reader.onWhole(body, endMs, nowMs() - parseStartMs);
-    return this.#verdict(text.slice(0, proofBytes)) ?? { ok: true };
+    return this.#verdict() ?? { ok: true };
   }
 
   #transportFailure(failed: TransportFailure): Failure {
@@ -311,7 +348,13 @@ class ReplyWatch {
   }
 
   #proof(): string {
-    return Buffer.concat(this.#body).subarray(0, proofBytes).toString('utf8');
+    const pieces: Buffer[] = [];
+    for (let bytes = 0, i = 0; bytes < proofBytes && i < this.#body.length; i += 1) {
+      const piece = this.#body[i] ?? Buffer.alloc(0);
+      pieces.push(piece);
+      bytes += piece.length;
+    }
+    return proofText(Buffer.concat(pieces).subarray(0, proofBytes));
   }
 
   #finish(times: ExchangeTimes, outcome: Outcome, retryable: boolean): void {
@@ -325,6 +368,7 @@ class ReplyWatch {
       },
       outcome,
       retryable,
+      proof: () => this.#proof(),
     });
   }
 }

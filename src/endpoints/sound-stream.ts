@@ -27,6 +27,9 @@ export class SoundStream {
   #frames = 0;
   /** Bytes of samples that the current WAV file still has to bring. */
   #promised = Number.POSITIVE_INFINITY;
+  /** Whether that is a length, and not a writer's word for "not known". */
+  #announced = false;
+  #fault: string | null = null;
   #dropped = 0;
   #dropNote: string | null = null;
   #encoded: Buffer[] = [];
@@ -48,6 +51,15 @@ export class SoundStream {
   /** Whether anything came that can be heard. */
   get holdsSound(): boolean {
     return this.#kind === 'encoded' ? this.#bytes > 0 : this.#frames > 0;
+  }
+
+  /** Why the body can't be what it claims to be; `null` = nothing speaks against it. Asked for at its end. */
+  get fault(): string | null {
+    if (this.#fault !== null) return this.#fault;
+    if (this.#kind === 'wav' && this.#head !== null && this.#head.length > 0)
+      return `the WAV header is cut off after ${this.#head.length} bytes`;
+    if (!this.#announced || this.#promised === 0) return null;
+    return `the audio is cut off: ${this.#promised} bytes of the samples that the WAV header announces did not come`;
   }
 
   /** Takes a piece; `bytes` need not outlive the call. */
@@ -113,6 +125,7 @@ export class SoundStream {
       const samples = head.subarray(header.dataOffset);
       this.#head = null;
       this.#promised = header.dataBytes;
+      this.#announced = header.announcedBytes !== null;
       // The first of several files in a row fixes the parameters.
       if (this.#sampleBytes === 0) this.#layout = found;
       if (sameLayout(this.#layout, found)) return samples;
@@ -121,7 +134,11 @@ export class SoundStream {
       return Buffer.alloc(0);
     }
     if (header.kind === 'incomplete') this.#head = head;
-    else {
+    else if (header.kind === 'not_wav' && isWavStart(head)) {
+      this.#fault = `the WAV header is broken: ${header.reason}`;
+      this.#head = null;
+      this.#layout = null;
+    } else {
       this.#kind = 'encoded';
       this.#head = null;
       this.#encoded.push(head);

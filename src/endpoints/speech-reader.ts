@@ -1,5 +1,6 @@
 import { EventLogBuilder, eventKinds } from '../records/event-log.ts';
 import type { PcmDefaults } from './audio-chunks.ts';
+import { decodeBase64 } from './decode-base64.ts';
 import { type Failure, failure, type RawReader, type ReplyReader } from './http-reply.ts';
 import { asObject, asText, type JsonObject, positiveInteger } from './json-values.ts';
 import { ReplyFacts, streamedError } from './reply-facts.ts';
@@ -15,6 +16,7 @@ export type SpeechReaderOptions = {
 
 /** Reads a speech reply: a body of audio, or `speech.audio.*` events that carry it. */
 export class SpeechReader implements ReplyReader {
+  readonly lastMessage = 'speech.audio.done';
   readonly events = new EventLogBuilder();
   readonly facts = new ReplyFacts();
   readonly raw: RawReader = {
@@ -26,6 +28,7 @@ export class SpeechReader implements ReplyReader {
   readonly #unseen = new EventLogBuilder();
   #sound: SoundStream | null = null;
   #lastMs = 0;
+  #done = false;
   #failure: Failure | null = null;
 
   constructor(options: SpeechReaderOptions) {
@@ -44,6 +47,7 @@ export class SpeechReader implements ReplyReader {
     if (error !== null)
       this.#failure ??= failure('stream_error', error, { status: 200, body: JSON.stringify(message) });
     this.facts.read(message);
+    if (message.type === this.lastMessage) this.#done = true;
     const payload = asText(message.audio) ?? asText(message.delta);
     if (payload === null || error !== null) {
       this.#sound?.end();
@@ -51,7 +55,21 @@ export class SpeechReader implements ReplyReader {
       return;
     }
     this.#sound ??= this.#open(asText(message.response_format) ?? this.#options.format, layoutOf(message));
-    this.#sound.add(Buffer.from(payload, 'base64'), timeMs);
+    const bytes = decodeBase64(payload);
+    if (bytes === null)
+      this.#failure ??= failure(
+        'malformed',
+        'an event of the stream carries audio whose base64 is cut or broken',
+        {
+          status: 200,
+          body: JSON.stringify(message).slice(0, 16_384),
+        },
+      );
+    else this.#sound.add(bytes, timeMs);
+  }
+
+  finished(): boolean {
+    return this.#done;
   }
 
   onWhole(value: unknown): void {
@@ -66,6 +84,8 @@ export class SpeechReader implements ReplyReader {
   verdict(): Failure | null {
     this.#sound?.end();
     if (this.#failure) return this.#failure;
+    const fault = this.#sound?.fault ?? null;
+    if (fault !== null) return failure('malformed', fault, { status: 200 });
     if (this.#sound?.holdsSound) return null;
     return failure('empty', 'empty response: the reply holds no audio', { status: 200 });
   }

@@ -55,6 +55,7 @@ export class LiveSession {
       name: 'OmniInteract',
       onEvent: (event, timeMs) => this.#completion.onEvent(event, timeMs, this.core.log.ledger),
     });
+    this.core.log.timing = false;
     this.#pacer = new InputPacer(this.core, script.sampleRateHz);
   }
 
@@ -90,6 +91,7 @@ export class LiveSession {
       : lengthWithResidual(pcm.byteLength, sampleRateHz, chunkPeriodMs(session));
     const limitS = timeoutS + pcm.byteLength / bytesPerS;
     const chunks = inputChunks(length, sampleRateHz, this.#frames.length);
+    this.core.log.timing = true;
     if (!(await this.#pacer.send(chunks, limitS, (chunk) => this.#append(chunk, mode))))
       throw new SessionFault('timeout', `Realtime upload timed out after ${formatGeneral(limitS)}s`);
   }

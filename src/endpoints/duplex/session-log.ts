@@ -27,6 +27,8 @@ export class SessionLog {
   readonly journal = new EventJournal();
   readonly texts = new Map<string, string>();
   readonly warnings = new Set<string>();
+  /** Off = events are kept and not timed: nothing counts that came before the input began. */
+  timing = true;
   readonly #timings = new Map<string, ResponseTimings>();
   readonly #statuses = new Map<string, string>();
   readonly #usages = new Map<string, JsonObject>();
@@ -51,9 +53,10 @@ export class SessionLog {
       else this.#note(timeMs, eventKinds.other, 0, id);
     }
     if (id === null) return;
-    if (event.type === 'response.created') this.timingsOf(id).createdMs = timeMs;
     if (event.type === 'response.done') this.#takeDone(event, id);
     if (event.type === 'output_audio_buffer.cleared') this.queue.clear(id, timeMs);
+    if (!this.timing) return;
+    if (event.type === 'response.created') this.timingsOf(id).createdMs = timeMs;
     this.timingsOf(id).onCarrier(event);
   }
 
@@ -94,7 +97,7 @@ export class SessionLog {
 
   #takeAudio(event: JsonObject, timeMs: number, id: string | null): void {
     const bytes = payloadBytes(event);
-    if (id !== null && bytes > 0) this.timingsOf(id).onAudio(timeMs, bytes, event);
+    if (this.timing && id !== null && bytes > 0) this.timingsOf(id).onAudio(timeMs, bytes, event);
     const { responseId, pcm } = this.#audio.read(event);
     this.#audioIds.add(responseId);
     const taken = this.queue.push(responseId, pcm, timeMs);
@@ -108,7 +111,7 @@ export class SessionLog {
     if (delta === '') return;
     if (id === null) this.#strayText = true;
     else {
-      this.timingsOf(id).onText(timeMs);
+      if (this.timing) this.timingsOf(id).onText(timeMs);
       this.texts.set(id, (this.texts.get(id) ?? '') + delta);
     }
   }
