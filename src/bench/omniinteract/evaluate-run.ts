@@ -44,6 +44,8 @@ export async function evaluateRun(
       skipped: finished.length - eligible.length,
       progress: progressNotes(io),
     });
+    if (accuracy.status_reason !== null)
+      io.stderr(`warning: the OmniInteract evaluation is ${accuracy.status}: ${accuracy.status_reason}`);
     return { accuracy, lines: accuracyTable(accuracy) };
   } catch (error) {
     io.stderr(`warning: the OmniInteract evaluation failed: ${messageOf(error)}`);
