@@ -240,6 +240,7 @@ describe('kept requests', () => {
     expect(renderTerminalReport(summary).map((line) => line.trimEnd())).toContain(
       'Kept from an earlier run:                1',
     );
+    expect(renderReplyNotes(summary)[0]).toContain('1 of the requests were measured by an earlier run');
     const result = renderResultJson(summary, { detailed: true, dateLabel: 'd' });
     expect(result).toMatchObject({ completed: 2, kept_requests: 1, kept: [true, false] });
   });

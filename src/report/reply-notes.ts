@@ -3,9 +3,13 @@ import type { RunSummary } from '../metrics/summary.ts';
 import { sanitizeForTerminal } from './sanitize-for-terminal.ts';
 
 /** What a reader should know before trusting the figures, for the lines after the report. Empty where all is well. */
-export function renderReplyNotes({ notes, duplexTiming }: RunSummary): string[] {
+export function renderReplyNotes({ notes, duplexTiming, run }: RunSummary): string[] {
   const lines: string[] = [];
   const because = (note: string | null): string => (note === null ? '' : ` (${sanitizeForTerminal(note)})`);
+  if (run.kept_requests !== null)
+    lines.push(
+      `${run.kept_requests} of the requests were measured by an earlier run that was cut off; the time between the two is not part of the duration.`,
+    );
   if (notes.droppedAudioChunks > 0)
     lines.push(
       `${notes.droppedAudioChunks} audio chunks were left out${because(notes.droppedAudioNote)}. Audio frames/duration may be undercounted.`,

@@ -48,9 +48,9 @@ export const keptRequests: RunMetric = {
   unit: 'count',
   modality: 'any',
   better: 'neither',
-  doc: 'Measured requests that an earlier run of the same command had finished before it was cut off; they count like the others. The time between the two runs is left out, so that the duration is that of the parts.',
+  doc: 'Measured requests that an earlier run of the same command had finished before it was cut off; they count like the others. The time between the two runs is left out, so that the duration is that of the parts. `null` where there was no such run.',
   source: 'omnimeter',
-  of: (run) => run.kept,
+  of: (run) => (run.kept > 0 ? run.kept : null),
 };
 
 export const duration: RunMetric = {
