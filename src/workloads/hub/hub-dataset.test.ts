@@ -184,7 +184,9 @@ describe('without the hub', () => {
 describe('what goes wrong', () => {
   test('is said', async () => {
     await expect(open('acme/none')).rejects.toThrow(/no dataset "acme\/none"/);
-    await expect(open('acme/talks@nope')).rejects.toThrow(/"acme\/talks" has no revision "nope"/);
+    await expect(open('acme/talks@nope')).rejects.toThrow(
+      /"acme\/talks" has no revision "nope"\. It has: main, v1, refs\/convert\/parquet\./,
+    );
     const dataset = await open('acme/talks');
     await expect(dataset.file('nope.bin')).rejects.toThrow(/has no file "nope\.bin" at main/);
     await expect(dataset.file('../../etc/passwd')).rejects.toThrow(/not the name of a file/);

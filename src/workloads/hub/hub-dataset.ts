@@ -5,7 +5,7 @@ import { downloadFile } from '../../tokens/hub-download.ts';
 import { type HubEnvironment, hubEnvironment } from '../../tokens/hub-environment.ts';
 import { type HubRepository, isFullCommit, isRepositoryPath } from '../../tokens/hub-repository.ts';
 import { type DatasetReference, parseDatasetReference } from './dataset-reference.ts';
-import { type HubFile, listFiles, type RevisionFacts, revisionFacts } from './hub-listing.ts';
+import { type HubFile, listFiles, type RevisionFacts, revisionFacts, revisionNames } from './hub-listing.ts';
 
 /** The branch that the hub keeps for each data set, with its rows as Parquet: `<config>/<split>/0000.parquet`. */
 export const parquetBranch = 'refs/convert/parquet';
@@ -167,6 +167,13 @@ async function kept<T>(hub: HubEnvironment, work: () => Promise<T>): Promise<T> 
   }
 }
 
+/** Says which revisions there are, as far as the hub tells. */
+async function noRevision(client: HubClient, { id, revision }: DatasetReference): Promise<HubError> {
+  const names = await revisionNames(client, { kind: 'dataset', id }).catch(() => []);
+  const listed = names.length > 0 ? ` It has: ${names.slice(0, 20).join(', ')}.` : '';
+  return new HubError(`data set "${id}" has no revision "${revision}".${listed}`);
+}
+
 /**
  * A data set on the hub, `org/name` or `org/name@revision`. A branch's commit is asked for each time, as the hub's own
  * client does; files that are in the cache are not fetched again.
@@ -192,7 +199,7 @@ export async function openHubDataset(reference: string, options: HubDatasetOptio
   try {
     const dataset = await kept(hub, () => at(tools, parsed, close));
     if (dataset !== null) return dataset;
-    throw new HubError(`data set "${parsed.id}" has no revision "${parsed.revision}"`);
+    throw await noRevision(await tools.client(), parsed);
   } catch (error) {
     await close().catch(() => undefined);
     throw error;

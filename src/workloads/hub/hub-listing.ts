@@ -46,6 +46,17 @@ export async function revisionFacts(
   return { commit: sha };
 }
 
+const refNames = z.array(z.object({ name: z.string() })).default([]);
+const refsAnswer = z.object({ branches: refNames, tags: refNames });
+
+/** Asks `/api/datasets/<id>/refs` for the names of branches and tags. */
+export async function revisionNames(client: HubClient, repository: HubRepository): Promise<string[]> {
+  const answer = await client.ask(repository, '/refs');
+  if (answer === null) return [];
+  const { branches, tags } = parsed(refsAnswer, answer.value, `the list of revisions of ${repository.id}`);
+  return [...branches, ...tags].map(({ name }) => name);
+}
+
 /** Asks `/api/datasets/<id>/tree/<commit>`, page after page; names that would leave the folder are refused. */
 export async function listFiles(
   client: HubClient,

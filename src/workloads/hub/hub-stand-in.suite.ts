@@ -45,7 +45,7 @@ function missing(response: ServerResponse, code: string, commit?: string): void 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 /**
- * The part of the hub's HTTP API that data sets need, over loopback: `/api/datasets/<id>/revision|tree`, and
+ * The part of the hub's HTTP API that data sets need, over loopback: `/api/datasets/<id>/revision|tree|refs`, and
  * `/datasets/<id>/resolve/…` with redirects to a storage of its own, etags and ranges.
  */
 export async function hubStandIn(datasets: StandInDatasets): Promise<HubStandIn> {
@@ -123,12 +123,15 @@ export async function hubStandIn(datasets: StandInDatasets): Promise<HubStandIn>
   const hub = await listen((request, response) => {
     note('hub', request);
     const url = new URL(request.url ?? '', 'http://hub');
-    const route = /^\/(api\/)?datasets\/([^/]+\/[^/]+)\/(revision|tree|resolve)\/([^/]+)(?:\/(.+))?$/.exec(
-      url.pathname,
-    );
+    const route =
+      /^\/(api\/)?datasets\/([^/]+\/[^/]+)\/(revision|tree|resolve|refs)(?:\/([^/]+))?(?:\/(.+))?$/.exec(
+        url.pathname,
+      );
     const [, , id = '', action, revision = '', name = ''] = route ?? [];
     const found = revisionOf(id, decodeURIComponent(revision));
     if (datasets[id] === undefined) missing(response, 'RepoNotFound');
+    else if (action === 'refs')
+      json(response, { branches: Object.keys(datasets[id] ?? {}).map((name) => ({ name })), tags: [] });
     else if (found === undefined) missing(response, 'RevisionNotFound');
     else if (action === 'revision') json(response, { id, sha: found.commit });
     else if (action === 'tree') tree(response, found, url);
