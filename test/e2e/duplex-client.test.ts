@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Observation } from '../../src/endpoints/endpoint.ts';
 import { openaiRealtimeDuplex } from '../../src/endpoints/openai-realtime-duplex.ts';
+import { openaiRealtimeTts } from '../../src/endpoints/openai-realtime-tts.ts';
 import { StopSwitch } from '../../src/foundation/stop-switch.ts';
+import { encodeWav } from '../../src/media/wav-encode.ts';
 import { serveDefaults } from '../../src/server/serve-options.ts';
 import { type RunningServer, startServer } from '../../src/server/start-server.ts';
 import { createTransport } from '../../src/transport/select-transport.ts';
@@ -266,6 +268,41 @@ describe('a live conversation with the embedded server', () => {
     // The first unit of the model closes after 1030 ms of sound.
     expect(ttfpMs).toBeGreaterThan(1000);
     expect(seen.duplex?.metrics.stream?.ttfpMs).toBe(ttfpMs);
+  });
+
+  it.each(['explicit', 'vad'])('answers a text with reference speech in turns (%s)', async (trigger) => {
+    // Loud for 0.6 s at 24 kHz, so that the server's ear hears it begin and end.
+    const speech = Buffer.alloc(28_800);
+    for (let at = 0; at < speech.length; at += 2) speech.writeInt16LE(at % 4 === 0 ? 9000 : -9000, at);
+    const wav = encodeWav(speech, { sampleRateHz: 24_000, channels: 1 });
+    const prepared = openaiRealtimeTts.prepare(
+      { prompt: 'Say it.', promptTokens: 3, expectedOutputTokens: null, media: [], requestId: 't' },
+      {
+        baseUrl: server.url,
+        url: `${server.url}/v1/realtime`,
+        model,
+        headers: [],
+        extraBody: {
+          ref_audio: `data:audio/wav;base64,${wav.toString('base64')}`,
+          realtime_trigger: trigger,
+          duplex_script: 'read',
+        },
+        ignoreEos: false,
+        logprobs: null,
+        stream: true,
+      },
+    );
+    const stop = new StopSwitch();
+    const seen = await openaiRealtimeTts.observe(prepared, {
+      transport,
+      timeoutMs: 0,
+      maxLineBytes: 1,
+      stop,
+    });
+    expect(messageOf(seen)).toBeNull();
+    expect(seen.audio?.durationS).toBeGreaterThan(0.1);
+    expect(seen.duplex?.inputAudioChunks).toBe(trigger === 'vad' ? 11 : 3);
+    expect(seen.duplex?.requestRows[0]?.timings?.origins.ttft).toMatch(/^end of reference speech/);
   });
 
   it('with a server of the older spelling is read all the same, and with turns found by the server', async () => {
