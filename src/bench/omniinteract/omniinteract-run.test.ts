@@ -367,12 +367,45 @@ describe('a run that was cut off', () => {
     run.close();
   });
 
-  it.each(['wav_transcript.json', '.record.json'])('runs a case again whose %s is gone', async (name) => {
+  it('runs a case again whose files are gone', async () => {
     await killed();
-    rmSync(join(secondFolder(), name));
+    rmSync(join(secondFolder(), 'wav_transcript.json'));
     const run = await open();
     expect(run.isFinished(second)).toBe(false);
     expect(said.join('\n')).toContain('is marked as finished and is not whole');
+    run.close();
+  });
+
+  it('has nothing to do with what an earlier run has left', async () => {
+    await killed();
+    const record = readFileSync(join(secondFolder(), '.record.json'), 'utf8');
+    const second1 = await open();
+    await second1.begin(samples);
+    second1.start(1000);
+    second1.take(ended(0), artifacts());
+    await second1.finish(false);
+    second1.close();
+    // Another run of the command, for the first case alone, is killed; the record of the second has somehow stayed.
+    writeFileSync(join(secondFolder(), '.record.json'), record);
+    said = [];
+    const other = await open();
+    await other.begin(samples.slice(0, 1));
+    other.start(1000);
+    other.take(ended(0), artifacts());
+    await other.finish(true);
+    other.close();
+    const run = await open();
+    expect(run.isFinished('1q1a/videos/0001.mp4')).toBe(true);
+    expect(run.isFinished(second)).toBe(false);
+    expect(said).toEqual([expect.stringContaining('1 finished cases')]);
+    run.close();
+  });
+
+  it('whose case has no record runs it again', async () => {
+    await killed();
+    rmSync(join(secondFolder(), '.record.json'));
+    const run = await open();
+    expect(run.isFinished(second)).toBe(false);
     run.close();
   });
 

@@ -26,6 +26,7 @@ import {
   commandKey,
   type MeasuredSettings,
   markUnderWay,
+  type UnfinishedRun,
   unfinishedRun,
   unmarkUnderWay,
 } from './unfinished-run.ts';
@@ -35,6 +36,8 @@ export class OmniInteractRun implements RunCompanion {
   readonly #root: string;
   readonly #evaluation: Evaluation | null;
   readonly #command: string;
+  /** Of the run that this one goes on with. */
+  readonly #parts: readonly string[];
   readonly #kept: ReadonlyMap<string, KeptRecord>;
   readonly #lock: FolderLock;
   readonly #io: CommandIo;
@@ -48,12 +51,13 @@ export class OmniInteractRun implements RunCompanion {
 
   private constructor(
     { outputDir, evaluation }: { outputDir: string; evaluation: Evaluation | null },
-    tools: { command: string; kept: ReadonlyMap<string, KeptRecord>; lock: FolderLock; io: CommandIo },
+    tools: { command: string; unfinished: UnfinishedRun; lock: FolderLock; io: CommandIo },
   ) {
     this.#root = outputDir;
     this.#evaluation = evaluation;
     this.#command = tools.command;
-    this.#kept = tools.kept;
+    this.#kept = tools.unfinished.kept;
+    this.#parts = tools.unfinished.parts;
     this.#lock = tools.lock;
     this.#io = tools.io;
   }
@@ -80,9 +84,9 @@ export class OmniInteractRun implements RunCompanion {
     }
     if (lock === null) return null;
     const command = commandKey(settings);
-    const { kept, notes } = unfinishedRun(run.outputDir, command);
-    for (const line of notes) note(line);
-    return new OmniInteractRun({ outputDir: run.outputDir, evaluation }, { command, kept, lock, io });
+    const unfinished = unfinishedRun(run.outputDir, command);
+    for (const line of unfinished.notes) note(line);
+    return new OmniInteractRun({ outputDir: run.outputDir, evaluation }, { command, unfinished, lock, io });
   }
 
   isFinished(key: string): boolean {
@@ -97,7 +101,7 @@ export class OmniInteractRun implements RunCompanion {
       for (const one of this.#cases)
         if (!this.#kept.has(caseKey(one))) await removeCase(caseFolder(this.#root, one));
       await writeSampledCases(this.#root, this.#cases);
-      await markUnderWay(this.#root, this.#command);
+      await markUnderWay(this.#root, { command: this.#command, parts: [...this.#parts, this.#part.id] });
     } catch (cause) {
       throw unwritable(this.#root, cause);
     }

@@ -11,10 +11,11 @@ import { doneFile, successFiles } from './case-files.ts';
 import { type KeptRecord, keptRecordFile, parseKeptRecord } from './kept-record.ts';
 import { jsonText, writeWhole } from './write-whole.ts';
 
-/** While a run is under way: of which command it is. */
+/** While a run is under way: of which command it is, and which parts it has had. */
 const stateFile = '.omniinteract-run.json';
 
-const stateSchema = z.object({ command: z.string() });
+const stateSchema = z.object({ command: z.string(), parts: z.array(z.string()) });
+type RunState = z.infer<typeof stateSchema>;
 
 /** How cases are measured. */
 export type MeasuredSettings = Pick<
@@ -66,17 +67,21 @@ export function commandKey(options: MeasuredSettings): string {
 export type UnfinishedRun = {
   /** Finished cases that a run of the same command goes on from, by `<subset>/<video_rel>`. */
   readonly kept: ReadonlyMap<string, KeptRecord>;
+  /** The parts of that run so far. */
+  readonly parts: readonly string[];
   /** What the user should know. */
   readonly notes: readonly string[];
 };
 
 /** Looks for a run that was cut off. A folder with a summary holds a finished one, and is begun anew. */
 export function unfinishedRun(root: string, command: string): UnfinishedRun {
-  const none = { kept: new Map<string, KeptRecord>(), notes: [] };
+  const none = { kept: new Map<string, KeptRecord>(), parts: [], notes: [] };
   if (existsSync(join(root, batchSummaryFile))) return none;
-  const folders = doneFolders(root);
+  // Cases of earlier runs, which came to their end, have no record any more and are nobody's business here.
+  const folders = doneFolders(root).filter(({ folder }) => existsSync(join(folder, keptRecordFile)));
   if (folders.length === 0) return none;
-  if (commandOf(root) !== command)
+  const state = stateOf(root);
+  if (state?.command !== command)
     return {
       ...none,
       notes: [`the artifacts in ${root} are of another command; cases of this run replace theirs.`],
@@ -84,13 +89,14 @@ export function unfinishedRun(root: string, command: string): UnfinishedRun {
   const kept = new Map<string, KeptRecord>();
   const unusable: string[] = [];
   for (const { subset, folder } of folders) {
-    const record = recordIn(folder);
-    const videoRel = record?.record.duplex?.caseFacts.videoRel;
-    if (record && typeof videoRel === 'string') kept.set(`${subset}/${videoRel}`, record);
-    else unusable.push(folder);
+    const found = recordIn(folder);
+    const videoRel = found?.record.duplex?.caseFacts.videoRel;
+    if (!found || typeof videoRel !== 'string') unusable.push(folder);
+    else if (state.parts.includes(found.part.id)) kept.set(`${subset}/${videoRel}`, found);
   }
   return {
     kept,
+    parts: state.parts,
     notes: [
       ...(kept.size > 0
         ? [`going on with a run that was cut off: ${kept.size} finished cases are in ${root}.`]
@@ -101,8 +107,8 @@ export function unfinishedRun(root: string, command: string): UnfinishedRun {
 }
 
 /** Says that a run of this command is under way. */
-export async function markUnderWay(root: string, command: string): Promise<void> {
-  await writeWhole(join(root, stateFile), jsonText({ command }));
+export async function markUnderWay(root: string, state: RunState): Promise<void> {
+  await writeWhole(join(root, stateFile), jsonText(state));
 }
 
 /** Says that none is, so that nothing is gone on with. */
@@ -110,11 +116,9 @@ export async function unmarkUnderWay(root: string): Promise<void> {
   await rm(join(root, stateFile), { force: true });
 }
 
-function commandOf(root: string): string | null {
+function stateOf(root: string): RunState | null {
   try {
-    return (
-      stateSchema.safeParse(JSON.parse(readFileSync(join(root, stateFile), 'utf8'))).data?.command ?? null
-    );
+    return stateSchema.safeParse(JSON.parse(readFileSync(join(root, stateFile), 'utf8'))).data ?? null;
   } catch {
     return null;
   }
