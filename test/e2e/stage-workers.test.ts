@@ -114,7 +114,8 @@ describe.skipIf(natsServerPath === null)(
 
       workers[1]?.child.kill('SIGKILL');
       await until(async () => (await health(url)) === 503);
-      expect(await endOf(await ask(url))).toBe('Stage 1 (talker) has no live replica.');
+      const refused = await ask(url);
+      expect([refused.status, await endOf(refused)]).toEqual([500, 'Stage 1 (talker) has no live replica.']);
       await joined(1);
       expect(await health(url)).toBe(200);
       expect(await endOf(await ask(url))).toBe('whole');

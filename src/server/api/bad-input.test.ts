@@ -130,6 +130,34 @@ type Case = readonly [
 
 const chat = '/v1/chat/completions';
 const cases: readonly Case[] = [
+  ['a response without input', 'omni', '/v1/responses', () => ({ model: null }), 400, /input/],
+  [
+    'a response to an unknown part',
+    'omni',
+    '/v1/responses',
+    () => ({ input: [{ role: 'user', content: [{ type: 'smell', smell: 'x' }] }] }),
+    400,
+    /input/,
+  ],
+  [
+    'a response after another',
+    'omni',
+    '/v1/responses',
+    () => ({ input: 'a', previous_response_id: 'x' }),
+    404,
+    /nothing is stored/,
+  ],
+  ['a response later', 'omni', '/v1/responses', () => ({ input: 'a', background: true }), 400, /background/],
+  [
+    'a response without room',
+    'omni',
+    '/v1/responses',
+    () => ({ input: 'a', max_output_tokens: 0 }),
+    400,
+    /max_output_tokens/,
+  ],
+  ['a call of nothing', 'omni', chat, () => ({ messages, tool_choice: 'required' }), 400, /needs a function/],
+  ['a choice that is none', 'omni', chat, () => ({ messages, tool_choice: 7 }), 400, /tool_choice must be/],
   ['no JSON', 'omni', chat, () => '{"messages":', 400, /not valid JSON/],
   ['no body', 'omni', chat, () => '', 400, /JSON/],
   ['a number', 'omni', chat, () => '5', 400, /JSON object/],

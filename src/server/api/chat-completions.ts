@@ -3,7 +3,7 @@ import type { ApiContext } from './api-context.ts';
 import { planChat } from './chat-plan.ts';
 import { ChatStreamReply } from './chat-stream-reply.ts';
 import { sendWholeChat } from './chat-unary-reply.ts';
-import { requireCapability } from './model-routes.ts';
+import { requireCapability, requireLiveStages } from './model-routes.ts';
 import { openReply } from './open-reply.ts';
 
 /** `POST /v1/chat/completions` */
@@ -15,6 +15,7 @@ export function chatCompletionsRoute(app: FastifyInstance, context: ApiContext):
       const { id, createdS } = life.accepted;
       const identity = { id: `chatcmpl-${id}`, createdS, model: context.servedModelName };
       if (!plan.stream) return sendWholeChat(identity, plan, life);
+      requireLiveStages(context, plan.run);
       const streamed = new ChatStreamReply(identity, plan, life);
       streamed.stream.open();
       for (let index = 0; index < plan.choices; index += 1)

@@ -9,7 +9,7 @@ import { ImageFiles } from './image-files.ts';
 import { planImages, writesBeforeDrawing } from './image-plan.ts';
 import { imagesOf, sendImages } from './image-reply.ts';
 import { imageReference, referenceFromUrl } from './media-reference.ts';
-import { requireCapability } from './model-routes.ts';
+import { requireCapability, requireLiveStages } from './model-routes.ts';
 import { openReply } from './open-reply.ts';
 import { parseBody } from './request-body.ts';
 import { RequestError } from './request-error.ts';
@@ -74,6 +74,7 @@ export function imageEditsRoute(app: FastifyInstance, context: ApiContext): void
     openReply(context, request, reply, plan.model, async (life) => {
       const drawing = new ImageFiles(plan);
       const stream = body.stream === true ? new ImageEditStream(life, plan, context) : null;
+      requireLiveStages(context, plan.run);
       stream?.open();
       try {
         const collected = await collectRun(life, plan.run, {

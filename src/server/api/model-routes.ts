@@ -52,6 +52,20 @@ export function stagesGiving(
   );
 }
 
+/**
+ * Before a stream begins: a request that cannot be served at all has a status of its own.
+ * @throws RequestError 500 where a stage that it goes through has no live replica
+ */
+export function requireLiveStages(
+  { orchestrator, metrics }: ApiContext,
+  { finalStageIds }: { readonly finalStageIds: readonly number[] },
+): void {
+  const dead = orchestrator.firstDeadStage(finalStageIds);
+  if (dead === null) return;
+  metrics.refused();
+  throw new RequestError(500, `Stage ${dead.stageId} (${dead.name}) has no live replica.`);
+}
+
 /** Their ids; empty where the pipeline has none. */
 export function stageIdsGiving(context: ApiContext, ...outputs: readonly FinalOutputType[]): number[] {
   return stagesGiving(context, ...outputs).map(({ stageId }) => stageId);

@@ -6,7 +6,7 @@ import type { ApiContext } from './api-context.ts';
 import { asciiJson, asciiJsonText } from './ascii-json.ts';
 import { collectRun } from './collect-run.ts';
 import { EventStream } from './event-stream.ts';
-import { requireCapability } from './model-routes.ts';
+import { requireCapability, requireLiveStages } from './model-routes.ts';
 import { openReply } from './open-reply.ts';
 import type { ReplyIdentity } from './reply-identity.ts';
 import type { ReplyLife } from './reply-life.ts';
@@ -125,6 +125,7 @@ export function responsesRoute(app: FastifyInstance, context: ApiContext): void 
       const { id, createdS } = life.accepted;
       const identity = { id: `resp_${id}`, createdS, model: context.servedModelName };
       if (!plan.stream) return sendWhole(identity, plan, life);
+      requireLiveStages(context, plan.run);
       const streamed = new ResponseStream(identity, plan, life);
       streamed.open();
       life.start(plan.run, () => streamed);

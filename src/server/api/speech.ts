@@ -10,7 +10,7 @@ import { joinAudio, shownRateHz } from './audio-encoding.ts';
 import { ByteStream } from './byte-stream.ts';
 import { type CollectedRun, collectRun } from './collect-run.ts';
 import { EventStream } from './event-stream.ts';
-import { requireCapability } from './model-routes.ts';
+import { requireCapability, requireLiveStages } from './model-routes.ts';
 import { openReply } from './open-reply.ts';
 import type { ReplyLife } from './reply-life.ts';
 import { parseBody } from './request-body.ts';
@@ -139,6 +139,9 @@ export function speechRoute(app: FastifyInstance, context: ApiContext, voices: V
   app.post('/v1/audio/speech', async (request, reply) => {
     requireCapability(context, 'speech');
     const plan = await planSpeech(parseBody(speechRequestSchema, request.body), context, voices);
-    openReply(context, request, reply, plan.model, (life) => deliveries[plan.delivery](life, plan));
+    openReply(context, request, reply, plan.model, (life) => {
+      requireLiveStages(context, plan.run);
+      return deliveries[plan.delivery](life, plan);
+    });
   });
 }

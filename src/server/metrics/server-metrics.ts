@@ -179,6 +179,11 @@ export class ServerMetrics {
     this.#transferInFlight.observe(labels, inFlightMs / 1000);
   }
 
+  /** A request failed before any stage had it. */
+  refused(): void {
+    if (this.#options.enabled) this.#finished.add({ ...this.#model, finished_reason: 'abort' });
+  }
+
   /** A request ended; `abort` also where it failed or its client left. */
   ended(reason: FinishReason, acceptedMs: number, nowMs: number): void {
     if (!this.#options.enabled) return;

@@ -1,5 +1,6 @@
 import type { StageEngine } from '../engine/stage-engine.ts';
 import type { ConnectorHealth } from './connector.ts';
+import type { StageDefinition } from './pipeline-definition.ts';
 import { PipelineRun } from './pipeline-run.ts';
 import type { PipelineRequest, PipelineRuntime, ReplySink } from './pipeline-runtime.ts';
 import type { StagePool, StagePoolStats } from './stage-pool.ts';
@@ -46,6 +47,13 @@ export class Orchestrator {
   /** Whether every stage has a live replica, so that new requests can be served. */
   isAlive(): boolean {
     return this.#runtime.pools.every((pool) => pool.hasLiveReplica());
+  }
+
+  /** The first stage without a live replica of those that a request for these outputs goes through; `null` = none. */
+  firstDeadStage(finalStageIds: readonly number[]): StageDefinition | null {
+    const last = Math.max(...finalStageIds);
+    const dead = this.#runtime.pools.find((pool) => pool.stage.stageId <= last && !pool.hasLiveReplica());
+    return dead?.stage ?? null;
   }
 
   /**
