@@ -137,6 +137,8 @@ export type Dataset = {
   readonly hasRows?: true;
   /** In place of the flags' own defaults, where they would make no sense. */
   readonly defaults?: { readonly numPrompts: number; readonly maxConcurrency: number };
+  /** Says when each request is due, unless `--no-self-timed`. */
+  readonly isTimed?: true;
   /** Its prompts mean nothing, so that only `ignore_eos` makes answers as long as asked for. */
   readonly meaningless?: true;
   /**

@@ -150,6 +150,7 @@ export const timedTrace: Dataset = {
     'timed-trace-label-hash-ids',
   ],
   hasRows: true,
+  isTimed: true,
   meaningless: true,
   load,
 };

@@ -383,6 +383,10 @@ describe('what was asked for', () => {
     ],
     [['--no-stream'], '--no-stream has no effect here: it belongs to the dataset hf.'],
     [
+      ['--dataset-name', 'timed_trace', '--request-rate', '5'],
+      "--request-rate has no effect: requests are sent at the trace's times; --no-self-timed ignores these.",
+    ],
+    [
       ['--dataset-name', 'custom', '--input-len', '5'],
       '--input-len has no effect with --dataset-name custom.',
     ],

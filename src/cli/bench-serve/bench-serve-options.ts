@@ -64,6 +64,7 @@ export function benchServeOptions(
     ...effectlessFlags(explicit, allBenchServeFlags, {
       dataset: dataset.name,
       datasets: around.datasets,
+      selfTimed: dataset.selfTimed,
       saves,
       endpoint: target.facts,
     }),

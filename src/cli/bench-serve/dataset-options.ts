@@ -8,7 +8,10 @@ import { knownDatasets } from '../known-names.ts';
 import { omniInteractOptions } from './omniinteract-options.ts';
 
 /** What choosing a dataset needs to know of one. */
-export type DatasetFacts = Pick<Dataset, 'name' | 'doc' | 'flags' | 'hasRows' | 'meaningless' | 'defaults'>;
+export type DatasetFacts = Pick<
+  Dataset,
+  'name' | 'doc' | 'flags' | 'hasRows' | 'isTimed' | 'meaningless' | 'defaults'
+>;
 export type DatasetCatalogue = Readonly<Record<string, DatasetFacts>>;
 
 type Flags = FlagValues<typeof benchServeFlags>;

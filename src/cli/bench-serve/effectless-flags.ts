@@ -18,6 +18,9 @@ const recordedFlags = [
   'repetition-penalty',
 ];
 
+/** Flags of when requests are sent; a trace says that itself. */
+const rateFlags = ['request-rate', 'burstiness', 'ramp-up-strategy', 'ramp-up-start-rps', 'ramp-up-end-rps'];
+
 /**
  * The given flags that do nothing in this run, as one line each: those of other datasets, and those that lack the
  * flag that they serve. Such flags are accepted, because command lines are shared between runs, and said.
@@ -28,6 +31,7 @@ export function effectlessFlags(
   run: {
     readonly dataset: string;
     readonly datasets: DatasetCatalogue;
+    readonly selfTimed: boolean | null;
     readonly saves: boolean;
     readonly endpoint: EndpointFacts;
   },
@@ -43,6 +47,13 @@ export function effectlessFlags(
   if (run.dataset === 'workload_trace') {
     for (const name of recordedFlags)
       if (explicit.has(name)) lines.push(`--${name} has no effect: recorded requests are sent as they are.`);
+  }
+  if (run.datasets[run.dataset]?.isTimed && run.selfTimed !== false) {
+    for (const name of rateFlags)
+      if (explicit.has(name))
+        lines.push(
+          `--${name} has no effect: requests are sent at the trace's times; --no-self-timed ignores these.`,
+        );
   }
   if (explicit.has('base-url')) {
     for (const name of ['host', 'port'])
