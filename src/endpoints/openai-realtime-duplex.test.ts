@@ -507,6 +507,11 @@ describe('a session fails', () => {
       'response audio is not valid base64',
     ],
     [
+      'a payload of nothing but padding',
+      [created('r'), audioDelta('r', 1, { delta: '='.repeat(2_000_000) })],
+      'response audio is not valid base64',
+    ],
+    [
       'base64 without its padding',
       [created('r'), audioDelta('r', 1, { delta: 'AAA' })],
       'response audio is not valid base64',

@@ -29,6 +29,12 @@ function wavHeader(rate: number, channels = 1, dataBytes = 0xffffffff): Buffer {
   return head;
 }
 
+/** As {@link wavHeader} makes it, but with samples of no width. */
+function withoutBits(head: Buffer): Buffer {
+  head.writeUInt16LE(0, 34);
+  return head;
+}
+
 replyContract({
   endpoint: openaiAudioSpeech,
   target: { extraBody: { voice: 'vivian' } },
@@ -58,6 +64,57 @@ replyContract({
       'stream_error',
     ],
     ['JSON', { type: 'application/json', body: '{"object":"speech"}' }, 'content_type'],
+    [
+      'an error under the type of audio',
+      { type: 'audio/pcm', body: ' {"error":{"message":"no"}}\n' },
+      'stream_error',
+    ],
+    [
+      'other JSON under the type of audio',
+      { type: 'audio/mpeg', body: '{"detail":"no voice"}' },
+      'content_type',
+    ],
+    [
+      'half a WAV file',
+      { type: 'audio/wav', body: Buffer.concat([wavHeader(24_000, 1, 96_000), pcm(48_000)]) },
+      'malformed',
+    ],
+    [
+      'half a WAV file as PCM',
+      { type: 'audio/pcm', body: Buffer.concat([wavHeader(24_000, 1, 9600), pcm(480)]) },
+      'malformed',
+    ],
+    ['half a WAV header', { type: 'audio/wav', body: wavHeader(24_000).subarray(0, 30) }, 'malformed'],
+    [
+      'WAV of no channels',
+      { type: 'audio/wav', body: Buffer.concat([wavHeader(24_000, 0), pcm(480)]) },
+      'malformed',
+    ],
+    ['WAV of no rate', { type: 'audio/wav', body: Buffer.concat([wavHeader(0), pcm(480)]) }, 'malformed'],
+    [
+      'WAV of no bits',
+      { type: 'audio/wav', body: Buffer.concat([withoutBits(wavHeader(24_000)), pcm(480)]) },
+      'malformed',
+    ],
+    [
+      'events that stop',
+      sse([{ type: 'speech.audio.delta', audio: pcm(48).toString('base64'), response_format: 'pcm' }]),
+      'reset',
+    ],
+    [
+      'an event whose base64 is cut',
+      sse([
+        { type: 'speech.audio.delta', audio: pcm(48).toString('base64') },
+        { type: 'speech.audio.delta', audio: pcm(48).toString('base64').slice(0, -3) },
+        { type: 'speech.audio.done' },
+      ]),
+      'malformed',
+    ],
+    [
+      'an event without base64',
+      sse([{ type: 'speech.audio.delta', audio: '###' }, { type: 'speech.audio.done' }]),
+      'malformed',
+    ],
     ['an error as JSON', { type: 'application/json', body: '{"error":{"message":"no"}}' }, 'stream_error'],
   ],
   request: ({ head, body }) => {
@@ -120,6 +177,47 @@ describe('the rate of bare samples', () => {
       delete process.env.VLLM_OMNI_BENCH_AUDIO_SAMPLE_RATE;
       delete process.env.VLLM_OMNI_BENCH_AUDIO_CHANNELS;
     }
+  });
+});
+
+describe('what proves a failure', () => {
+  const bodyOf = async (reply: PlayedReply) => {
+    const { outcome } = await speak(reply);
+    return outcome.ok ? 'a success' : outcome.body;
+  };
+
+  it('is the reply as it came', async () => {
+    const error = ' {"error": {"message": "no"}}\n';
+    expect(await bodyOf({ type: 'audio/pcm', body: error })).toBe(error);
+    expect(await bodyOf({ type: 'application/json', body: error })).toBe(error);
+    const wav = Buffer.concat([wavHeader(24_000, 1, 96_000), pcm(480)]);
+    expect(await bodyOf({ type: 'audio/wav', body: wav })).toBe(
+      `data:application/octet-stream;base64,${wav.toString('base64')}`,
+    );
+    const stream = sse([{ type: 'speech.audio.delta', audio: pcm(48).toString('base64') }]);
+    expect(await bodyOf(stream)).toBe(stream.body);
+  });
+});
+
+describe('lengths that a WAV header does not know', () => {
+  it.each([0, 0xffffffff, 0x7fffffff, 0x7fffffff - 36])('%i is no promise', async (length) => {
+    const body = Buffer.concat([wavHeader(24_000, 1, length), pcm(480)]);
+    const seen = await speak({ type: 'audio/wav', body });
+    expect(seen).toMatchObject({ outcome: { ok: true }, audio: { frames: 240 } });
+  });
+
+  it('one that is known may be followed by less than it said only at the price of failing', async () => {
+    const body = Buffer.concat([wavHeader(24_000, 1, 480), pcm(478)]);
+    expect((await speak({ type: 'audio/wav', body })).outcome).toMatchObject({
+      message: 'the audio is cut off: 2 bytes of the samples that the WAV header announces did not come',
+    });
+  });
+});
+
+describe('events', () => {
+  it('may end in [DONE] alone', async () => {
+    const delta = { type: 'speech.audio.delta', audio: pcm(48).toString('base64') };
+    expect((await speak(sse([delta, '[DONE]']))).outcome).toEqual({ ok: true });
   });
 });
 

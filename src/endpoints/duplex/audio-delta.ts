@@ -70,7 +70,7 @@ export class AudioDeltaReader {
 /** Bytes of an audio event's payload without judging it; 0 where there is none. */
 export function payloadBytes(event: JsonObject): number {
   const payload = asText(event.delta) ?? asText(event.audio) ?? '';
-  return Math.floor((payload.replace(/=+$/, '').length * 3) / 4);
+  return Math.floor(((payload.length - paddingOf(payload)) * 3) / 4);
 }
 
 /** The event as its log keeps it: the sound itself lies in the WAV. */
@@ -79,8 +79,12 @@ export function withoutPayload(event: JsonObject, audioBytes: number): JsonObjec
   return { ...rest, audio_bytes: audioBytes };
 }
 
+function paddingOf(payload: string): number {
+  return payload.endsWith('==') ? 2 : payload.endsWith('=') ? 1 : 0;
+}
+
 function decoded(payload: string): Uint8Array {
-  const padding = payload.endsWith('==') ? 2 : payload.endsWith('=') ? 1 : 0;
+  const padding = paddingOf(payload);
   const isStrict = payload.length % 4 === 0 && base64Pattern.test(payload);
   const pcm = Buffer.from(payload, 'base64');
   if (!isStrict || pcm.length !== (payload.length / 4) * 3 - padding)

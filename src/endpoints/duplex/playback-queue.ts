@@ -12,8 +12,12 @@ export type PlaybackSegment = {
   readonly endMs: number;
 };
 
+/** A segment's place in the order of arrival; `null` = nothing of it was played. */
+type Place = { segment: PlaybackSegment | null };
+
 type Playing = {
-  segments: PlaybackSegment[];
+  /** Those with a segment. */
+  places: Place[];
   completed: boolean;
   truncated: boolean;
   /** Segments, from the first on, that were wholly played when it was last asked, and their samples. */
@@ -36,8 +40,8 @@ export type PlaybackProgress = {
  */
 export class PlaybackQueue {
   readonly #responses = new Map<string, Playing>();
-  /** All segments in order of arrival. */
-  #segments: PlaybackSegment[] = [];
+  /** Of all responses, in order of arrival, which is that of playback. */
+  readonly #places: Place[] = [];
   #endMs = Number.NEGATIVE_INFINITY;
   #receivedBytes = 0;
 
@@ -46,8 +50,9 @@ export class PlaybackQueue {
     return this.#endMs;
   }
 
+  /** What was or will be played, in order. */
   get segments(): readonly PlaybackSegment[] {
-    return this.#segments;
+    return this.#places.flatMap(({ segment }) => segment ?? []);
   }
 
   /** Bytes of all sound that was taken, also of what was cut later. */
@@ -65,8 +70,9 @@ export class PlaybackQueue {
     if (playing.truncated) return 0;
     const startMs = Math.max(receivedMs, this.#endMs);
     const segment = { responseId, pcm, startMs, endMs: startMs + samplesOf(pcm) / samplesPerMs };
-    playing.segments.push(segment);
-    this.#segments.push(segment);
+    const place = { segment };
+    playing.places.push(place);
+    this.#places.push(place);
     this.#endMs = segment.endMs;
     this.#receivedBytes += pcm.length;
     return pcm.length;
@@ -80,32 +86,30 @@ export class PlaybackQueue {
   /** The server took the rest of a response back: what was not heard at `atMs` never will be. */
   clear(responseId: string, atMs: number): void {
     const playing = this.#responses.get(responseId);
-    if (playing === undefined || !playing.segments.some(({ endMs }) => endMs > atMs)) return;
-    const cut = (segment: PlaybackSegment): PlaybackSegment[] => {
-      if (segment.responseId !== responseId || segment.endMs <= atMs) return [segment];
-      const kept = Math.floor((atMs - segment.startMs) * samplesPerMs);
-      if (kept <= 0) return [];
-      return [{ ...segment, pcm: segment.pcm.subarray(0, kept * 2), endMs: atMs }];
-    };
+    // Ends ascend, and what was cut once gets nothing more: hostile floods of clears must cost nothing.
+    const endMs = playing?.places.at(-1)?.segment?.endMs ?? Number.NEGATIVE_INFINITY;
+    if (playing === undefined || playing.truncated || endMs <= atMs) return;
+    for (const place of playing.places)
+      if (place.segment !== null && place.segment.endMs > atMs) place.segment = heardOf(place.segment, atMs);
     playing.truncated = true;
-    playing.segments = playing.segments.flatMap(cut);
+    playing.places = playing.places.filter(({ segment }) => segment !== null);
     playing.past = 0;
     playing.pastSamples = 0;
-    this.#segments = this.#segments.flatMap(cut);
-    this.#endMs = this.#segments.reduce((latest, { endMs }) => Math.max(latest, endMs), atMs);
+    while (this.#places.at(-1)?.segment === null) this.#places.pop();
+    this.#endMs = Math.max(atMs, this.#places.at(-1)?.segment?.endMs ?? atMs);
   }
 
   /** Of every response that had sound, in order of its first. Times asked for must not fall. */
   *progress(nowMs: number): Generator<PlaybackProgress> {
     for (const [responseId, playing] of this.#responses) {
-      const { segments } = playing;
-      for (let next = segments[playing.past]; next && next.endMs <= nowMs; next = segments[playing.past]) {
+      let current = playing.places[playing.past]?.segment ?? null;
+      while (current !== null && current.endMs <= nowMs) {
         playing.past += 1;
-        playing.pastSamples += samplesOf(next.pcm);
+        playing.pastSamples += samplesOf(current.pcm);
+        current = playing.places[playing.past]?.segment ?? null;
       }
-      const current = segments[playing.past];
       const samples = playing.pastSamples + (current ? partOf(current, nowMs) : 0);
-      const finished = playing.completed && current === undefined;
+      const finished = playing.completed && current === null;
       yield { responseId, playedMs: Math.floor(samples / samplesPerMs), finished };
     }
   }
@@ -113,7 +117,7 @@ export class PlaybackQueue {
   #of(responseId: string): Playing {
     let playing = this.#responses.get(responseId);
     if (playing === undefined) {
-      playing = { segments: [], completed: false, truncated: false, past: 0, pastSamples: 0 };
+      playing = { places: [], completed: false, truncated: false, past: 0, pastSamples: 0 };
       this.#responses.set(responseId, playing);
     }
     return playing;
@@ -122,6 +126,13 @@ export class PlaybackQueue {
 
 function samplesOf(pcm: Uint8Array): number {
   return pcm.length / 2;
+}
+
+/** What was heard of a segment until then; `null` = nothing. */
+function heardOf(segment: PlaybackSegment, atMs: number): PlaybackSegment | null {
+  const kept = Math.floor((atMs - segment.startMs) * samplesPerMs);
+  if (kept <= 0) return null;
+  return { ...segment, pcm: segment.pcm.subarray(0, kept * 2), endMs: atMs };
 }
 
 function partOf({ pcm, startMs }: PlaybackSegment, nowMs: number): number {

@@ -49,6 +49,8 @@ export class SpeechSession {
   readonly #listened = new Set<string>();
   #origin: ResponseOrigin | null = null;
   #turnEndMs: number | null = null;
+  /** A response that was more than a decision to listen is done. */
+  #answered = false;
 
   constructor(script: SpeechScript, tools: ConnectionTools) {
     this.#script = script;
@@ -99,7 +101,7 @@ export class SpeechSession {
     this.#origin = { fromMs: this.core.nowMs, texts: nativeTexts };
     const chunks = inputChunks(silenceBudgetS * sampleRateHz * 2, sampleRateHz, 0);
     const append = (chunk: InputChunk): void => this.#append(chunk, { is_speech: false });
-    if (!(await this.#pacer.send(chunks, silenceBudgetS + responseLimitS, append, () => this.#isAnswered())))
+    if (!(await this.#pacer.send(chunks, silenceBudgetS + responseLimitS, append, () => this.#answered)))
       throw uploadTimeout();
     const usedS = (this.core.nowMs - (this.#pacer.startMs ?? this.core.nowMs)) / 1000;
     if (usedS > silenceWarningS)
@@ -151,20 +153,12 @@ export class SpeechSession {
   async #awaitResponse(): Promise<void> {
     const { core } = this;
     const deadlineMs = core.nowMs + responseLimitS * 1000;
-    while (
-      !(await core.connection.until(Math.min(core.nowMs + pollMs, deadlineMs), () => this.#isAnswered()))
-    ) {
+    while (!(await core.connection.until(Math.min(core.nowMs + pollMs, deadlineMs), () => this.#answered))) {
       if (core.nowMs >= deadlineMs) throw new SessionFault('timeout', 'Timed out waiting for response.done');
       core.acknowledge(core.nowMs);
     }
     this.#turnEndMs = core.nowMs;
     core.acknowledgeAll();
-  }
-
-  /** A response that was more than a decision to listen is done. */
-  #isAnswered(): boolean {
-    const { ledger } = this.core.log;
-    return ledger.created.some((id) => ledger.isDone(id) && !this.#listened.has(id));
   }
 
   #judge(): void {
@@ -178,8 +172,10 @@ export class SpeechSession {
   }
 
   #onEvent(event: JsonObject): void {
-    const id = event.type === 'response.listen' ? responseIdOf(event) : null;
-    if (id !== null) this.#listened.add(id);
+    const id = responseIdOf(event);
+    if (id === null) return;
+    if (event.type === 'response.listen') this.#listened.add(id);
+    else if (event.type === 'response.done' && !this.#listened.has(id)) this.#answered = true;
   }
 }
 
