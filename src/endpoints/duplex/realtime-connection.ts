@@ -16,7 +16,7 @@ import { SessionFault } from './session-fault.ts';
 export const maxMessageBytes = 64 * 1024 * 1024;
 /** Far beyond any session, and what keeps an endless one from filling the client. */
 const mostEvents = 1_000_000;
-const mostTextBytes = 1024 * 1024 * 1024;
+const mostTextBytes = 512 * 1024 * 1024;
 /** Input that waits for the network, bytes, from which on the sender waits too, as a blocking one would. */
 const mostBufferedBytes = 1024 * 1024;
 const drainPollMs = 5;
