@@ -3,16 +3,19 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { splitShellWords } from '../../src/foundation/shell-words.ts';
-import { type MadeDataset, sharedDataset } from '../../src/workloads/omniinteract/made-dataset.suite.ts';
+import { type MadeDataset, makeDatasetIn } from '../../src/workloads/omniinteract/made-dataset.suite.ts';
 import {
   type EmbeddedServer,
   readJson,
@@ -24,6 +27,7 @@ import {
 
 const model = 'openbmb/MiniCPM-o-4_5';
 
+let folder: string;
 let made: MadeDataset;
 let server: EmbeddedServer;
 let judge: Server;
@@ -41,8 +45,9 @@ const spoken = {
 };
 
 beforeAll(async () => {
-  made = await sharedDataset();
-  const script = join(made.root, '..', 'script.json');
+  folder = mkdtempSync(join(tmpdir(), 'omnimeter-e2e-omniinteract-'));
+  made = await makeDatasetIn(folder);
+  const script = join(folder, 'script.json');
   const named = [{ name: 'quiet', listen_only: true }];
   writeFileSync(script, JSON.stringify({ sessions: [{ responses: [spoken] }, ...named] }));
   server = await startEmbeddedServer([model, '--omni', '--duplex-script', script]);
@@ -63,6 +68,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await server?.close();
   judge?.close();
+  rmSync(folder, { recursive: true, force: true });
 });
 
 /** A command line of the guide; nothing but its paths and ports is another. */

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -122,18 +121,11 @@ export type MadeDataset = {
   readonly refAudio: string;
 };
 
-let shared: Promise<MadeDataset> | null = null;
-
-/** The dataset of {@link madeCases}, made once for each test file and removed when its process ends. */
-export function sharedDataset(): Promise<MadeDataset> {
-  shared ??= (async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'omnimeter-made-omniinteract-'));
-    process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-    const root = join(folder, 'OmniInteract');
-    const refAudio = join(folder, 'reference.wav');
-    const tone = ['-f', 'lavfi', '-i', 'sine=frequency=220:sample_rate=16000:duration=0.5'];
-    await Promise.all([makeDataset(root), run('ffmpeg', ['-y', '-v', 'error', ...tone, refAudio])]);
-    return { root, refAudio };
-  })();
-  return shared;
+/** Makes the dataset of {@link madeCases}, and a voice, in a folder that is the caller's to remove. */
+export async function makeDatasetIn(folder: string): Promise<MadeDataset> {
+  const root = join(folder, 'OmniInteract');
+  const refAudio = join(folder, 'reference.wav');
+  const tone = ['-f', 'lavfi', '-i', 'sine=frequency=220:sample_rate=16000:duration=0.5'];
+  await Promise.all([makeDataset(root), run('ffmpeg', ['-y', '-v', 'error', ...tone, refAudio])]);
+  return { root, refAudio };
 }

@@ -8,15 +8,15 @@ import type { LoadContext } from '../dataset.ts';
 import { hubStandIn } from '../hub/hub-stand-in.suite.ts';
 import { testContext } from '../load-context.suite.ts';
 import { hubArchive } from './hub-archive.ts';
-import { type MadeDataset, makeClip, sharedDataset } from './made-dataset.suite.ts';
+import { type MadeDataset, makeClip, makeDatasetIn } from './made-dataset.suite.ts';
 import { omniinteract } from './omniinteract.ts';
 import { defaultOmniInteractOptions, type OmniInteractOptions } from './omniinteract-options.ts';
 
 let made: MadeDataset;
 let folder: string;
 beforeAll(async () => {
-  made = await sharedDataset();
   folder = mkdtempSync(join(tmpdir(), 'omnimeter-omniinteract-load-'));
+  made = await makeDatasetIn(folder);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
