@@ -285,6 +285,24 @@ describe('audio of a chat reply', () => {
     expect(seen.audio?.note).not.toBeNull();
   });
 
+  it.each([
+    ['bad base64', '!!!!not base64!!!!'],
+    ['cut base64', wav(2400).slice(0, -3)],
+    ['no WAV', Buffer.from('hello world, this is no audio at all, really').toString('base64')],
+  ])('of %s alone is a failure, beside text a note', async (_, payload) => {
+    const alone = await omni(play([audio(payload), audio(payload)]));
+    expect(alone.outcome).toMatchObject({ ok: false, kind: 'malformed', status: 200 });
+    expect(alone.audio).toMatchObject({ droppedChunks: 2 });
+    const beside = await omni(play([text('a', 1), audio(payload)]));
+    expect(beside).toMatchObject({ outcome: { ok: true }, audio: { droppedChunks: 1 } });
+    expect(beside.audio?.note).not.toBeNull();
+  });
+
+  it('of no sample alone is empty', async () => {
+    const { outcome } = await omni(play([audio(wav(0)), audio('')]));
+    expect(outcome).toMatchObject({ ok: false, kind: 'empty' });
+  });
+
   it('keeps encoded audio for later, chunk after chunk', async () => {
     const mp3 = readFileSync(new URL('../media/__fixtures__/tone-24k-mono.mp3', import.meta.url));
     const half = Math.floor(mp3.length / 2);

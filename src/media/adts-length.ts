@@ -7,6 +7,8 @@ export type AdtsLength = {
   readonly channels: number;
   /** Samples per channel. */
   readonly frames: number;
+  /** The last frame is not whole. */
+  readonly isCut: boolean;
 };
 
 /**
@@ -17,18 +19,20 @@ export type AdtsLength = {
 export function adtsLength(bytes: Uint8Array): AdtsLength | null {
   let found: { sampleRateHz: number; channels: number } | null = null;
   let frames = 0;
+  let isCut = false;
   for (let at = 0; at + headerBytes <= bytes.length; ) {
     const [b0 = 0, b1 = 0, b2 = 0, b3 = 0, b4 = 0, b5 = 0, b6 = 0] = bytes.subarray(at, at + headerBytes);
     const sampleRateHz = ratesHz[(b2 >> 2) & 15];
     const frameBytes = ((b3 & 3) << 11) | (b4 << 3) | (b5 >> 5);
     if (b0 !== 0xff || (b1 & 0xf6) !== 0xf0 || sampleRateHz === undefined || frameBytes < headerBytes) break;
-    if (at + frameBytes > bytes.length) break;
+    isCut = at + frameBytes > bytes.length;
+    if (isCut) break;
     found ??= { sampleRateHz, channels: ((b2 & 1) << 2) | (b3 >> 6) };
     // A frame holds one to four blocks of 1,024 samples.
     frames += 1024 * ((b6 & 3) + 1);
     at += frameBytes;
   }
-  return found === null ? null : { ...found, channels: channelsOf(found.channels), frames };
+  return found === null ? null : { ...found, channels: channelsOf(found.channels), frames, isCut };
 }
 
 /** Channel configuration 7 is 7.1; 0 says that the stream itself tells, which is stereo in practice. */

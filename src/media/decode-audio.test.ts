@@ -18,7 +18,7 @@ describe('decodeAudio', () => {
       { sampleRateHz: 24_000, channels: 1, frames: 31_744, durationS: 31_744 / 24_000 },
     ],
   ])('%s: %s', async (format, name, expected) => {
-    expect(await decodeAudio(format, fixture(name))).toEqual(expected);
+    expect(await decodeAudio(format, fixture(name))).toEqual({ ...expected, warning: null });
   });
 
   test.each([
@@ -32,7 +32,67 @@ describe('decodeAudio', () => {
 
   test('an AAC frame that is cut off does not count', async () => {
     const bytes = fixture('tone-24k-mono.aac');
-    expect((await decodeAudio('aac', bytes.subarray(0, bytes.length - 1))).frames).toBe(30 * 1024);
+    expect(await decodeAudio('aac', bytes.subarray(0, bytes.length - 1))).toMatchObject({
+      frames: 30 * 1024,
+      warning: expect.stringMatching(/last frame is not whole/),
+    });
+  });
+
+  test.each([
+    ['wav', 'tone-8k-stereo.wav', /bytes of samples that its WAV header announces came/],
+    ['flac', 'tone-24k-mono.flac', /of the 7200 samples that its header announces came/],
+    ['mp3', 'tone-24k-mono.mp3', /bytes that its header announces are missing/],
+  ])('half a %s that announces its length is cut', async (format, name, message) => {
+    const bytes = fixture(name);
+    const decoding = decodeAudio(format, bytes.subarray(0, bytes.length / 2));
+    await expect(decoding).rejects.toThrow(message);
+    await expect(decoding).rejects.toMatchObject({ fault: 'malformed' });
+  });
+
+  test('half an MP3 or Opus that announces nothing is decoded with a warning', async () => {
+    const mp3 = fixture('tone-44k-stereo.mp3');
+    const opus = fixture('tone-48k-mono.opus');
+    for (const mark of ['Xing', 'Info']) if (mp3.includes(mark)) mp3.write('none', mp3.indexOf(mark));
+    for (const [bytes, warning] of [
+      [mp3.subarray(0, mp3.length / 2), /last frame is not whole/],
+      [opus.subarray(0, opus.lastIndexOf('OggS')), /last Ogg page is missing/],
+    ] as const) {
+      const { frames, warning: said } = await decodeAudio('x', bytes);
+      expect(frames).toBeGreaterThan(0);
+      expect(said).toMatch(warning);
+    }
+  });
+
+  test.each([
+    [
+      'no samples',
+      'empty',
+      Buffer.from(
+        '52494646240000005741564566 6d7420100000000100010040 1f0000803e00000200100064617461 00000000'.replaceAll(
+          ' ',
+          '',
+        ),
+        'hex',
+      ),
+    ],
+    [
+      'no channels',
+      'malformed',
+      Buffer.from(
+        '52494646260000005741564566 6d7420100000000100000040 1f0000803e00000200100064617461 020000000100'.replaceAll(
+          ' ',
+          '',
+        ),
+        'hex',
+      ),
+    ],
+    [
+      'a foreign format',
+      'unsupported',
+      Buffer.concat([Buffer.from([0, 0, 0, 32]), Buffer.from('ftypM4A '), Buffer.alloc(99)]),
+    ],
+  ])('%s: %s', async (_, fault, bytes) => {
+    await expect(decodeAudio('wav', bytes)).rejects.toMatchObject({ fault });
   });
 
   test.each([

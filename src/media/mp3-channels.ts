@@ -1,5 +1,5 @@
 /** Bytes of an ID3v2 tag at the beginning, header included; 0 = none. Its size is written in 7 bits a byte. */
-function id3Length(bytes: Uint8Array): number {
+export function id3Length(bytes: Uint8Array): number {
   if (bytes.length < 10 || String.fromCharCode(...bytes.subarray(0, 3)) !== 'ID3') return 0;
   return 10 + bytes.subarray(6, 10).reduce((size, byte) => size * 128 + (byte & 127), 0);
 }

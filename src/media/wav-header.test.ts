@@ -36,6 +36,7 @@ describe('a WAV header', () => {
       bitsPerSample: 16,
       dataOffset: 44,
       dataBytes: 480,
+      announcedBytes: 480,
     });
   });
 

@@ -11,6 +11,8 @@ export type WavHeader = {
   readonly dataOffset: number;
   /** Bytes of samples that are really there; a length that is unknown or too large is cut to that. */
   readonly dataBytes: number;
+  /** Bytes of samples that the header announces; `null` = it was written before the length was known. */
+  readonly announcedBytes: number | null;
 };
 
 export type WavHeaderFailure = {
@@ -24,6 +26,11 @@ const tagExtensible = 0xfffe;
 /** Tags whose samples have a fixed size, so that frames follow from bytes. */
 const fixedSizeTags = new Set([1, 3, 6, 7]);
 const unknownLength = 0xffffffff;
+/**
+ * Lengths from here on stand for "not known": writers that stream leave −1, 2³¹ − 1 or one of them less the header.
+ * No reply holds 2 GiB of samples.
+ */
+const firstUnknownLength = 0x7fff0000;
 
 type Format = Pick<WavHeader, 'formatTag' | 'channels' | 'sampleRateHz' | 'bitsPerSample'>;
 
@@ -45,7 +52,9 @@ function readFormat(view: DataView, at: number, size: number): Format | WavHeade
   if (formatTag === tagExtensible && size >= 26) formatTag = view.getUint16(at + 24, true);
   if (channels === 0) return fail('not_wav', 'the header says 0 channels');
   if (sampleRateHz === 0) return fail('not_wav', 'the header says 0 Hz');
-  if (!fixedSizeTags.has(formatTag) || bitsPerSample === 0)
+  if (fixedSizeTags.has(formatTag) && bitsPerSample === 0)
+    return fail('not_wav', 'the header says 0 bits a sample');
+  if (!fixedSizeTags.has(formatTag))
     return fail('unsupported', `compressed WAV (format tag ${formatTag}, ${bitsPerSample} bits)`);
   return { formatTag, channels, sampleRateHz, bitsPerSample };
 }
@@ -86,6 +95,10 @@ export function parseWavHeader(first: Uint8Array, totalBytes: number): WavHeader
         ...format,
         dataOffset: body,
         dataBytes: dataLength(declared, totalBytes - body, riffSizeHolds),
+        announcedBytes:
+          (declared === 0 && !riffSizeHolds) || (size === declared && size >= firstUnknownLength)
+            ? null
+            : declared,
       };
     }
     const needed = id === 'fmt ' ? Math.min(size, 40) : id === 'ds64' ? 16 : 0;

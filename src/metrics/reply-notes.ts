@@ -7,6 +7,9 @@ export function replyNotesOf(succeeded: readonly RequestRecord[]): ReplyNotes {
   const audio = succeeded.map((record) => record.audio).filter((facts) => facts !== null);
   const dropped = audio.filter((facts) => facts.droppedChunks > 0);
   const undecoded = audio.filter((facts) => facts.durationS === null);
+  const doubtful = audio.filter(
+    ({ durationS, droppedChunks, note }) => durationS !== null && droppedChunks === 0 && note !== null,
+  );
   const requested: number[] = [];
   const received: number[] = [];
   for (const { expectedOutputTokens, outputTokens } of succeeded) {
@@ -19,6 +22,8 @@ export function replyNotesOf(succeeded: readonly RequestRecord[]): ReplyNotes {
     droppedAudioNote: dropped[0]?.note ?? null,
     undecodedAudioReplies: undecoded.length,
     undecodedAudioNote: undecoded[0]?.note ?? null,
+    doubtfulAudioReplies: doubtful.length,
+    doubtfulAudioNote: doubtful[0]?.note ?? null,
     brokenImages: succeeded.reduce((sum, { image }) => sum + (image?.broken ?? 0), 0),
     meanPollGapMs: mean(succeeded.flatMap(pollGapsMs)),
     meanRequestedTokens: mean(requested),

@@ -43,6 +43,9 @@ export type ReplyNotes = {
   /** Replies whose audio could not be decoded, and why the first could not. */
   readonly undecodedAudioReplies: number;
   readonly undecodedAudioNote: string | null;
+  /** Replies whose audio may have been cut, and what the first of them shows. */
+  readonly doubtfulAudioReplies: number;
+  readonly doubtfulAudioNote: string | null;
   /** Items of image replies that hold no image that decodes. */
   readonly brokenImages: number;
   /** Mean time between two questions about a job, ms; `null` = no request was a job that was polled. */

@@ -18,6 +18,10 @@ export function renderReplyNotes({ notes, duplexTiming, run }: RunSummary): stri
     lines.push(
       `The audio of ${notes.undecodedAudioReplies} replies could not be decoded${because(notes.undecodedAudioNote)}; their duration and RTF are not known.`,
     );
+  if (notes.doubtfulAudioReplies > 0)
+    lines.push(
+      `The audio of ${notes.doubtfulAudioReplies} replies may be incomplete${because(notes.doubtfulAudioNote)}; it was counted as it came.`,
+    );
   if (duplexTiming !== null && duplexTiming.untimedSessions > 0)
     lines.push(
       `${duplexTiming.untimedSessions} sessions omitted complete engine token timing; standard TPOT/ITL are unavailable for them. The server sends it with return_stage_metrics, see --print-stage.`,
