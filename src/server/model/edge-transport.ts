@@ -19,7 +19,7 @@ export type EdgeTransport = {
   readonly bytesPerMs: number | null;
   /** Room for payloads that wait in shared memory; `null` = default. */
   readonly ringBytes: number | null;
-  /** Broker of a NATS connector, as `nats://host:port`; `null` = that of `--omni-master-address`. */
+  /** Broker of a NATS connector where `--omni-master-address` names none, as `nats://host:port`; `null` = none. */
   readonly url: string | null;
 };
 
