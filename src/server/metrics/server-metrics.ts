@@ -1,24 +1,20 @@
 import type { FinishReason } from '../../protocol/sampling.ts';
-import type { StageOutput } from '../engine/stage-engine.ts';
 import type { OrchestratorStats } from '../pipeline/orchestrator.ts';
-import type { StageDefinition } from '../pipeline/pipeline-definition.ts';
 import type { ReplySink } from '../pipeline/pipeline-runtime.ts';
 import type { Transfer } from '../pipeline/transfer-ledger.ts';
 import { byteSizes, fineSeconds, longSeconds, ratios } from './bucket-bounds.ts';
-import { Playback } from './playback.ts';
+import type { Playback } from './playback.ts';
 import { Counter, exposition, Gauge, Histogram, type Labels, type MetricFamily } from './prometheus.ts';
+import {
+  type ReplicaOf,
+  type RunObserver,
+  type StageReplica,
+  type WatchedRequest,
+  WatchedSink,
+} from './watched-sink.ts';
 
 /** Underrun up to which a stream counts as continuous, ms. */
 const continuityThresholdMs = 100;
-
-/** A request whose outputs are watched. */
-export type WatchedRequest = { readonly acceptedMs: number; readonly promptTokens: number };
-
-/** The replica that a stage of a run was given to; `null` = none yet. */
-export type ReplicaOf = (stageId: number) => number | null;
-
-/** A stage, as samples are labelled. */
-type StageReplica = { readonly stageId: number; readonly replicaId: number | null };
 
 /** A run that is watched. */
 export type Watch = {
@@ -36,7 +32,7 @@ export type ServerMetricsOptions = {
 };
 
 /** What a server says of itself at `/metrics`. */
-export class ServerMetrics {
+export class ServerMetrics implements RunObserver {
   readonly #options: ServerMetricsOptions;
   readonly #model: Labels;
   readonly #finished = new Counter(
@@ -276,89 +272,5 @@ export class ServerMetrics {
         perStage((stage) => stage.waiting),
       ),
     ];
-  }
-}
-
-/** Watches one run. */
-class WatchedSink implements ReplySink {
-  readonly #metrics: ServerMetrics;
-  readonly #request: WatchedRequest;
-  readonly #sink: ReplySink;
-  readonly #replicaOf: ReplicaOf;
-  readonly #nowMs: () => number;
-  readonly #playback = new Playback();
-  #samples = 0;
-  #ended = false;
-  #lastTextMs: number | null = null;
-
-  constructor(
-    metrics: ServerMetrics,
-    request: WatchedRequest,
-    sink: ReplySink,
-    replicaOf: ReplicaOf,
-    nowMs: () => number,
-  ) {
-    this.#metrics = metrics;
-    this.#request = request;
-    this.#sink = sink;
-    this.#replicaOf = replicaOf;
-    this.#nowMs = nowMs;
-  }
-
-  onOutput(stage: StageDefinition, output: StageOutput, requestFinished: boolean): void {
-    const nowMs = this.#nowMs();
-    if (stage.finalOutputType === 'text') this.#text(stage, output, nowMs);
-    if (stage.finalOutputType === 'audio') this.#audio(stage, output, nowMs);
-    const { artifact } = output;
-    if (artifact?.kind === 'images' || artifact?.kind === 'video')
-      this.#metrics.diffusion(
-        this.#replica(stage),
-        artifact.facts.forwardMs,
-        artifact.facts.numInferenceSteps,
-      );
-    if (requestFinished) this.#end(output.finishReason ?? 'stop', nowMs);
-    this.#sink.onOutput(stage, output, requestFinished);
-  }
-
-  onProgress(...progress: Parameters<NonNullable<ReplySink['onProgress']>>): void {
-    this.#sink.onProgress?.(...progress);
-  }
-
-  onFailure(...failure: Parameters<ReplySink['onFailure']>): void {
-    this.left();
-    this.#sink.onFailure(...failure);
-  }
-
-  left(): void {
-    this.#end('abort', this.#nowMs());
-  }
-
-  #end(reason: FinishReason, nowMs: number): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.#metrics.ended(reason, this.#request.acceptedMs, nowMs);
-  }
-
-  #replica({ stageId }: StageDefinition): StageReplica {
-    return { stageId, replicaId: this.#replicaOf(stageId) };
-  }
-
-  #text(stage: StageDefinition, output: StageOutput, nowMs: number): void {
-    if (output.units === 0) return;
-    const sinceMs = nowMs - (this.#lastTextMs ?? this.#request.acceptedMs);
-    this.#metrics.text(this.#replica(stage), output.units, sinceMs, this.#lastTextMs === null);
-    this.#lastTextMs = nowMs;
-  }
-
-  #audio(stage: StageDefinition, output: StageOutput, nowMs: number): void {
-    const sinceMs = nowMs - this.#request.acceptedMs;
-    const { audio } = output;
-    if (audio !== null && audio.samples > 0) {
-      if (!this.#playback.started) this.#metrics.firstAudio(this.#replica(stage), sinceMs);
-      this.#playback.chunk(nowMs, (audio.samples / audio.sampleRateHz) * 1000);
-      this.#samples += audio.samples;
-    }
-    if (output.finishReason !== null)
-      this.#metrics.audioEnded(this.#replica(stage), this.#playback, this.#samples, sinceMs);
   }
 }
