@@ -58,6 +58,8 @@ export type ReplyResult = {
   readonly outcome: Outcome;
   /** No byte of the reply was seen and the connection is to blame: sending again is safe. */
   readonly retryable: boolean;
+  /** How long the server asks to wait before the next try, ms; `null` = it does not say. */
+  readonly retryAfterMs: number | null;
   /** The start of the body as it came, as text; empty = none came. */
   proof(): string;
 };
@@ -102,6 +104,7 @@ class ReplyWatch {
   #status: number | null = null;
   #reason = '';
   #contentType = '';
+  #retryAfterMs: number | null = null;
   #mode: 'undecided' | 'events' | 'whole' | 'raw' | 'failed' = 'undecided';
   #sse: SseReader | null = null;
   readonly #parser = new ChunkParser();
@@ -142,6 +145,7 @@ class ReplyWatch {
     this.#reason = reason;
     this.#lastReadMs = timeMs;
     this.#framed = headers.has('content-length') || headers.has('transfer-encoding');
+    this.#retryAfterMs = retryAfterMs(headers.get('retry-after'));
     this.#contentType = (headers.get('content-type') ?? '').toLowerCase();
     if (status < 200 || status > 299) this.#mode = 'failed';
     else if (this.#contentType.startsWith('text/event-stream')) this.#startEvents();
@@ -368,9 +372,17 @@ class ReplyWatch {
       },
       outcome,
       retryable,
+      retryAfterMs: this.#retryAfterMs,
       proof: () => this.#proof(),
     });
   }
+}
+
+/** `Retry-After` (RFC 9110, 10.2.3): seconds, or a date. */
+function retryAfterMs(value: string | undefined): number | null {
+  if (value === undefined) return null;
+  const ms = /^\s*\d+\s*$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return Number.isFinite(ms) && ms >= 0 ? ms : null;
 }
 
 function hasError(message: unknown): boolean {

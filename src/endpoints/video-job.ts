@@ -2,6 +2,7 @@ import { nowMs } from '../foundation/clock.ts';
 import type { Exchange, Outcome } from '../records/request-record.ts';
 import type { ObserveContext } from './endpoint.ts';
 import { type Failure, failure, type HttpSend, type ReplyReader, readReply } from './http-reply.ts';
+import { jobState } from './job-status.ts';
 import { asObject, asText, type JsonObject } from './json-values.ts';
 import { pause } from './pause.ts';
 import { streamedError } from './reply-facts.ts';
@@ -25,6 +26,10 @@ export type JobResult = {
 
 /** Questions that may break one after the other, before a byte of their answer came, until the job is given up. */
 const mostBrokenPolls = 3;
+/** Questions in a row that may be refused for now, until the job is given up. */
+const mostRefusedPolls = 5;
+/** Too many requests, and not now: the job itself goes on. */
+const laterStatuses: ReadonlySet<number | null> = new Set([429, 503]);
 
 /** Keeps the JSON object of one answer. */
 class AnswerReader implements ReplyReader {
@@ -40,11 +45,7 @@ class AnswerReader implements ReplyReader {
   onWhole(body: unknown): void {
     this.answer = asObject(body);
     if (this.answer) return;
-    const text = JSON.stringify(body).slice(0, 1024);
-    this.#failure = failure('malformed', 'HTTP 200 response did not contain a JSON object', {
-      status: 200,
-      body: text,
-    });
+    this.#failure = failure('malformed', 'HTTP 200 response did not contain a JSON object', { status: 200 });
   }
 
   verdict(): Failure | null {
@@ -63,43 +64,87 @@ export async function runVideoJob(
 ): Promise<JobResult> {
   const exchanges: Exchange[] = [];
   const startMs = nowMs();
+  const deadlineMs = startMs + plan.timeoutMs;
   const created = await ask(create, context, exchanges);
+  let last = created;
   let job = created.answer;
-  if (!job || !created.outcome.ok) return { exchanges, job, doneMs: null, outcome: created.outcome };
-  const id = asText(job.id);
   const giveUp = (outcome: Outcome): JobResult => ({ exchanges, job, doneMs: null, outcome });
-  if (id === null || id === '')
-    return giveUp(
-      failure(streamedError(job) === null ? 'malformed' : 'stream_error', missingId(job), {
-        status: created.status,
-        body: JSON.stringify(job).slice(0, 1024),
-      }),
-    );
-  let doneMs = created.endMs;
-  let broken = 0;
-  while (!isTerminal(job)) {
-    const leftMs = startMs + plan.timeoutMs - nowMs();
-    if (leftMs <= 0) return giveUp(failure('timeout', `Timed out waiting for video job ${id} to complete.`));
-    await pause(Math.min(plan.intervalMs, leftMs), context.stop);
+  if (!job || !created.outcome.ok) return giveUp(created.outcome);
+  const id = asText(job.id);
+  if (id === null || id === '') return giveUp(withoutId(job, created));
+  const trouble = { broken: 0, refused: 0 };
+  let waitMs = plan.intervalMs;
+  // A creation that only gives the id says nothing yet.
+  while (jobState(job) === 'running' || (last === created && isBare(job))) {
+    const leftMs = deadlineMs - nowMs();
+    if (leftMs <= 0) return giveUp(outOfTime(id, job, last));
+    await pause(Math.min(waitMs, leftMs), context.stop);
     if (context.stop.stopped) return giveUp(failure('aborted', 'stopped while waiting for the video job'));
-    const poll = await ask(jobRequest(create, id, ''), context, exchanges);
-    if (poll.retryable && broken < mostBrokenPolls && !context.stop.stopped) {
-      broken += 1;
+    const poll = await ask(jobRequest(create, id, ''), untilDeadline(context, deadlineMs), exchanges);
+    if (mayAskAgain(poll, trouble) && !context.stop.stopped) {
+      waitMs = Math.max(plan.intervalMs, poll.retryAfterMs ?? 0);
       continue;
     }
-    broken = 0;
-    if (!poll.outcome.ok || !poll.answer) return giveUp(pollFailure(poll.outcome));
+    trouble.broken = 0;
+    trouble.refused = 0;
+    waitMs = plan.intervalMs;
+    if (!poll.outcome.ok || !poll.answer) {
+      const isLate = !poll.outcome.ok && poll.outcome.kind === 'timeout' && nowMs() >= deadlineMs;
+      return giveUp(isLate ? outOfTime(id, job, last) : pollFailure(poll.outcome));
+    }
     job = poll.answer;
-    doneMs = poll.endMs;
+    last = poll;
   }
-  const outcome: Outcome =
-    job.status === 'completed'
-      ? { ok: true }
-      : failure('job_failed', `Video job failed: ${JSON.stringify(job)}`, {
-          status: 200,
-          body: JSON.stringify(job).slice(0, 16_384),
-        });
-  return { exchanges, job, doneMs, outcome };
+  return { exchanges, job, doneMs: last.endMs, outcome: endOf(id, job, last) };
+}
+
+/** Whether a question that got no answer may be put again: it broke, or the server asked for patience; not for ever. */
+function mayAskAgain(poll: Answered, trouble: { broken: number; refused: number }): boolean {
+  if (poll.retryable && trouble.broken < mostBrokenPolls) {
+    trouble.broken += 1;
+    return true;
+  }
+  if (!laterStatuses.has(poll.status) || trouble.refused >= mostRefusedPolls) return false;
+  trouble.refused += 1;
+  return true;
+}
+
+/** Whether an answer names neither a state nor an error. */
+function isBare(job: JsonObject): boolean {
+  return jobState(job) === 'missing' && streamedError(job) === null;
+}
+
+/** The context of one question: it may not take longer than the job has left. */
+function untilDeadline(context: ObserveContext, deadlineMs: number): ObserveContext {
+  const leftMs = Math.max(deadlineMs - nowMs(), 1);
+  return { ...context, timeoutMs: context.timeoutMs > 0 ? Math.min(context.timeoutMs, leftMs) : leftMs };
+}
+
+function outOfTime(id: string, job: JsonObject, { status, proof }: Answered): Failure {
+  const said =
+    jobState(job) === 'missing' ? 'It had no status.' : `Its last status was ${JSON.stringify(job.status)}.`;
+  return failure('timeout', `Timed out waiting for video job ${id} to complete. ${said}`, {
+    status,
+    body: proof(),
+  });
+}
+
+/** What became of a job that goes on no more. */
+function endOf(id: string, job: JsonObject, { status, proof }: Answered): Outcome {
+  const state = jobState(job);
+  if (state === 'done') return { ok: true };
+  const seen = { status, body: proof() };
+  if (state === 'failed') return failure('job_failed', `Video job failed: ${JSON.stringify(job)}`, seen);
+  const said = streamedError(job);
+  if (state === 'unknown')
+    return failure(
+      'job_failed',
+      `Video job ${id} ended with the status ${JSON.stringify(job.status)}${said === null ? '' : `: ${said}`}, expected completed or succeeded`,
+      seen,
+    );
+  return said === null
+    ? failure('malformed', `Polling failed: the answer about video job ${id} has no status`, seen)
+    : failure('stream_error', `Polling failed: ${said}`, seen);
 }
 
 /** A question about a job: to the URL that created it, without the form. */
@@ -109,13 +154,16 @@ export function jobRequest(create: HttpSend, id: string, path: string): HttpSend
   return { method: 'GET', url, headers, body: null };
 }
 
-function isTerminal(job: JsonObject): boolean {
-  return job.status === 'completed' || job.status === 'failed';
-}
-
-function missingId(job: JsonObject): string {
+function withoutId(job: JsonObject, { status, proof }: Answered): Failure {
   const said = streamedError(job);
-  return said === null ? 'Video creation response missing job id.' : said;
+  return failure(
+    said === null ? 'malformed' : 'stream_error',
+    said ?? 'Video creation response missing job id.',
+    {
+      status,
+      body: proof(),
+    },
+  );
 }
 
 function pollFailure(outcome: Outcome): Outcome {
@@ -123,24 +171,24 @@ function pollFailure(outcome: Outcome): Outcome {
   return outcome.kind === 'aborted' ? outcome : { ...outcome, message: `Polling failed ${outcome.message}` };
 }
 
-async function ask(
-  send: HttpSend,
-  context: ObserveContext,
-  exchanges: Exchange[],
-): Promise<{
+/** One answer of the server. */
+type Answered = {
   readonly answer: JsonObject | null;
   readonly outcome: Outcome;
   readonly retryable: boolean;
+  readonly retryAfterMs: number | null;
   readonly status: number | null;
   readonly endMs: number;
-}> {
+  proof(): string;
+};
+
+async function ask(send: HttpSend, context: ObserveContext, exchanges: Exchange[]): Promise<Answered> {
   const reader = new AnswerReader();
-  const { attempt, outcome, retryable } = await readReply(send, context, reader);
+  const { attempt, ...reply } = await readReply(send, context, reader);
   exchanges.push(...attempt.exchanges);
   return {
+    ...reply,
     answer: reader.answer,
-    outcome,
-    retryable,
     status: attempt.exchanges[0]?.status ?? null,
     endMs: attempt.endMs,
   };

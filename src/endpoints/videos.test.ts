@@ -162,7 +162,8 @@ describe('a video job', () => {
     const { seen } = await make(serving(queued, queued), { target: { extraBody: { poll_timeout_s: 0.03 } } });
     expect(seen.outcome).toMatchObject({
       kind: 'timeout',
-      message: 'Timed out waiting for video job video_gen_1 to complete.',
+      message: 'Timed out waiting for video job video_gen_1 to complete. Its last status was "queued".',
+      body: JSON.stringify(queued),
     });
     expect(seen.attempts[0]?.exchanges.length).toBeGreaterThan(1);
   });
@@ -186,6 +187,101 @@ describe('a video job', () => {
     expect(seen.attempts[0]?.exchanges).toHaveLength(5);
   });
 
+  it.each([
+    ['cancelled', 'job_failed', /^Video job video_gen_1 ended with the status "cancelled", expected/],
+    ['Expired', 'job_failed', /ended with the status "Expired"/],
+    ['FAILED', 'job_failed', /^Video job failed: /],
+    [7, 'job_failed', /ended with the status 7/],
+    [undefined, 'malformed', /has no status/],
+    [null, 'malformed', /has no status/],
+    ['', 'malformed', /has no status/],
+  ])('with the status %j ends at once', async (status, kind, message) => {
+    const { seen, wire } = await make(serving(queued, { ...queued, status }));
+    expect(seen.outcome).toMatchObject({
+      ok: false,
+      kind,
+      status: 200,
+      message: expect.stringMatching(message),
+      body: JSON.stringify({ ...queued, status }),
+    });
+    expect(wire).toHaveLength(2);
+  });
+
+  it.each(['pending', 'Processing', 'RUNNING', 'IN_PROGRESS', 'in-progress'])(
+    'goes on while %s',
+    async (status) => {
+      const { seen, wire } = await make(serving(queued, { ...queued, status }, done));
+      expect(seen.outcome).toEqual({ ok: true });
+      expect(wire).toHaveLength(3);
+    },
+  );
+
+  it.each(['COMPLETED', 'succeeded', 'Succeeded'])('is done when %s', async (status) => {
+    const { seen } = await make(serving(queued, { ...done, status }));
+    expect(seen).toMatchObject({ outcome: { ok: true }, video: { frames: 33 } });
+  });
+
+  it('whose creation names the id alone is asked after', async () => {
+    const { seen } = await make(serving({ id: 'video_gen_1' }, done));
+    expect(seen.outcome).toEqual({ ok: true });
+  });
+
+  it('about which an error comes with a good status ends in that error', async () => {
+    const { seen } = await make(serving(queued, { error: { message: 'job lost' } }));
+    expect(seen.outcome).toMatchObject({
+      kind: 'stream_error',
+      message: 'Polling failed: job lost',
+      body: '{"error":{"message":"job lost"}}',
+    });
+  });
+
+  it('is asked after again when the server asks for patience', async () => {
+    const { seen } = await make((peer, number) => {
+      const reply = json(number === 1 ? queued : done);
+      if (number === 2)
+        peer.write('HTTP/1.1 429 Too Many Requests\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n');
+      else if (number === 3) peer.write(bytesOf(json({ error: 'busy' }, '503 Service Unavailable')));
+      else peer.write(bytesOf(reply));
+    });
+    expect(seen.outcome).toEqual({ ok: true });
+    expect(seen.attempts[0]?.exchanges.map(({ status }) => status)).toEqual([200, 429, 503, 200]);
+  });
+
+  it('waits as long as it is asked to, but not longer than the job may take', async () => {
+    const { seen } = await make(
+      (peer, number) =>
+        peer.write(
+          number === 1
+            ? bytesOf(json(queued))
+            : 'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 3600\r\nContent-Length: 0\r\n\r\n',
+        ),
+      { target: { extraBody: { poll_timeout_s: 0.1 } } },
+    );
+    expect(seen.outcome).toMatchObject({ ok: false, kind: 'timeout' });
+    expect(seen.attempts[0]?.exchanges.length).toBeLessThanOrEqual(3);
+  });
+
+  it('is given up when the server goes on asking for patience', async () => {
+    const { seen } = await make((peer, number) =>
+      peer.write(bytesOf(number === 1 ? json(queued) : json({ error: 'busy' }, '503 Service Unavailable'))),
+    );
+    expect(seen.outcome).toMatchObject({ kind: 'http', status: 503, body: '{"error":"busy"}' });
+    expect(seen.attempts[0]?.exchanges).toHaveLength(7);
+  });
+
+  it('that is not answered about is given up when its time is over', async () => {
+    const { seen } = await make(
+      (peer, number) => (number === 1 ? peer.write(bytesOf(json(queued))) : undefined),
+      {
+        target: { extraBody: { poll_timeout_s: 0.05 } },
+      },
+    );
+    expect(seen.outcome).toMatchObject({
+      kind: 'timeout',
+      message: 'Timed out waiting for video job video_gen_1 to complete. Its last status was "queued".',
+    });
+  });
+
   it('ends with the run', async () => {
     const { seen } = await make(
       (peer) => {
@@ -198,17 +294,37 @@ describe('a video job', () => {
   });
 
   it('can bring its file, which must not be empty', async () => {
-    const play = (file: string) => (peer: Peer, number: number) =>
-      peer.write(
-        bytesOf(number < 3 ? json(number === 1 ? queued : done) : { type: 'video/mp4', body: file }),
-      );
-    const good = await make(play('ftyp'), { target: { videoDownload: true } });
+    const play =
+      (file: string | Buffer, type = 'video/mp4') =>
+      (peer: Peer, number: number) =>
+        peer.write(bytesOf(number < 3 ? json(number === 1 ? queued : done) : { type, body: file }));
+    const mp4 = Buffer.from('\0\0\0\x18ftypisom\0\0\x02\0isommp41', 'latin1');
+    const good = await make(play(mp4), { target: { videoDownload: true } });
     expect(good.seen.outcome).toEqual({ ok: true });
     expect(good.wire[2]?.head).toMatch(/^GET \/v1\/videos\/video_gen_1\/content HTTP/);
     // The latency ended before.
     expect(good.seen.events.timesMs[0]).toBeCloseTo(good.seen.attempts[0]?.exchanges[1]?.endMs ?? 0, 3);
     const empty = await make(play(''), { target: { videoDownload: true } });
     expect(empty.seen.outcome).toMatchObject({ ok: false, kind: 'empty' });
+    const webm = Buffer.from('1a45dfa39f4286810142f7810142f2810442f381084282847765626d', 'hex');
+    expect((await make(play(webm, ''), { target: { videoDownload: true } })).seen.outcome).toEqual({
+      ok: true,
+    });
+    for (const [file, type, kind, said] of [
+      ['junk', 'video/mp4', 'malformed', 'the file of 4 bytes is of no known kind, expected a video'],
+      ['\x89PNG\r\n\x1a\n', 'video/mp4', 'malformed', 'is image/png, expected a video'],
+      ['{"error":{"message":"expired"}}', 'application/json', 'stream_error', 'expired'],
+      ['{"error":{"message":"expired"}}', 'video/mp4', 'stream_error', 'expired'],
+      ['{"url":"http://x/"}', 'application/json', 'content_type', 'the reply is JSON'],
+    ] as const) {
+      const body = Buffer.from(file, 'latin1');
+      const { seen } = await make(play(body, type), { target: { videoDownload: true } });
+      expect(seen.outcome).toMatchObject({ ok: false, kind });
+      const message = seen.outcome.ok ? '' : seen.outcome.message;
+      expect(message).toContain('Content retrieval failed: ');
+      expect(message).toContain(said);
+      expect(seen.video).toBeNull();
+    }
     const gone = await make(
       (peer, number) =>
         peer.write(bytesOf(number < 3 ? json(number === 1 ? queued : done) : json({}, '409 Conflict'))),

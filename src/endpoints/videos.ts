@@ -1,3 +1,4 @@
+import { sniffMime } from '../media/sniff-mime.ts';
 import { EventLogBuilder, eventKinds } from '../records/event-log.ts';
 import type { Attempt, Exchange, Outcome } from '../records/request-record.ts';
 import type { Sample } from '../workloads/sample.ts';
@@ -7,7 +8,7 @@ import { asObject, asText, type JsonObject, positiveNumber } from './json-values
 import { type FormPart, formText } from './multipart-body.ts';
 import { observationOf } from './observation.ts';
 import { droppedNote, pictureSize, sizeKeys, soundNote } from './picture-fields.ts';
-import { ReplyFacts } from './reply-facts.ts';
+import { ReplyFacts, streamedError } from './reply-facts.ts';
 import { extraFields, formRequest, promptText } from './request-parts.ts';
 import { requestedVideo, videoFactsOf } from './video-facts.ts';
 import { type JobResult, jobRequest, runVideoJob } from './video-job.ts';
@@ -120,22 +121,47 @@ function attemptOf(exchanges: readonly Exchange[], outcome: Outcome): Attempt {
   };
 }
 
-/** Counts the bytes of a file. */
+/** Enough of a file to tell what it is, bytes. */
+const sniffBytes = 64;
+
+/** Counts the bytes of a file and looks at its first. */
 class FileReader implements ReplyReader {
-  bytes = 0;
+  #bytes = 0;
+  #start = Buffer.alloc(0);
+  #failure: ReturnType<ReplyReader['verdict']> = null;
   readonly raw = {
     begin: (contentType: string) => !contentType.startsWith('text/'),
     onBytes: (bytes: Buffer) => {
-      this.bytes += bytes.length;
+      this.#bytes += bytes.length;
+      if (this.#start.length < sniffBytes)
+        this.#start = Buffer.concat([this.#start, bytes.subarray(0, sniffBytes)]);
     },
   };
 
-  onMessage(): void {}
-  onWhole(): void {}
+  onMessage(): void {
+    this.#failure = failure('content_type', 'the reply is a stream of events, expected a video', {
+      status: 200,
+    });
+  }
+
+  onWhole(value: unknown): void {
+    const error = streamedError(asObject(value) ?? {});
+    this.#failure =
+      error === null
+        ? failure('content_type', 'the reply is JSON, expected a video', { status: 200 })
+        : failure('stream_error', error, { status: 200 });
+  }
 
   verdict(): ReturnType<ReplyReader['verdict']> {
-    if (this.bytes > 0) return null;
-    return failure('empty', 'Content retrieval failed: the file of the video is empty', { status: 200 });
+    if (this.#failure) return this.#failure;
+    if (this.#bytes === 0) return failure('empty', 'the file of the video is empty', { status: 200 });
+    const mime = sniffMime(this.#start);
+    if (mime?.startsWith('video/')) return null;
+    return failure(
+      'malformed',
+      `the file of ${this.#bytes} bytes is ${mime ?? 'of no known kind'}, expected a video (MP4, WebM)`,
+      { status: 200 },
+    );
   }
 }
 
@@ -153,9 +179,9 @@ async function download(
   return {
     exchanges: reply.attempt.exchanges,
     outcome:
-      failed.ok || failed.kind === 'aborted' || failed.kind === 'empty'
+      failed.ok || failed.kind === 'aborted'
         ? failed
-        : { ...failed, message: `Content retrieval failed ${failed.message}` },
+        : { ...failed, message: `Content retrieval failed: ${failed.message}` },
   };
 }
 

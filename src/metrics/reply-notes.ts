@@ -10,6 +10,7 @@ export function replyNotesOf(succeeded: readonly RequestRecord[]): ReplyNotes {
   const doubtful = audio.filter(
     ({ durationS, droppedChunks, note }) => durationS !== null && droppedChunks === 0 && note !== null,
   );
+  const polled = succeeded.filter((record) => pollGapsMs(record).length > 0);
   const requested: number[] = [];
   const received: number[] = [];
   for (const { expectedOutputTokens, outputTokens } of succeeded) {
@@ -26,6 +27,8 @@ export function replyNotesOf(succeeded: readonly RequestRecord[]): ReplyNotes {
     doubtfulAudioNote: doubtful[0]?.note ?? null,
     brokenImages: succeeded.reduce((sum, { image }) => sum + (image?.broken ?? 0), 0),
     meanPollGapMs: mean(succeeded.flatMap(pollGapsMs)),
+    polledJobs: polled.length,
+    untimedJobs: polled.filter(({ video }) => !((video?.generationMs ?? 0) > 0)).length,
     meanRequestedTokens: mean(requested),
     meanReceivedTokens: mean(received),
   };

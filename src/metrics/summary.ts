@@ -50,6 +50,9 @@ export type ReplyNotes = {
   readonly brokenImages: number;
   /** Mean time between two questions about a job, ms; `null` = no request was a job that was polled. */
   readonly meanPollGapMs: number | null;
+  /** Jobs that were polled, and those of them whose generation time the server did not report. */
+  readonly polledJobs: number;
+  readonly untimedJobs: number;
   /** Means over the successful requests that were asked for a length and whose tokens were counted. */
   readonly meanRequestedTokens: number | null;
   readonly meanReceivedTokens: number | null;

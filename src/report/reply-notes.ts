@@ -1,5 +1,5 @@
 import { formatFixed } from '../foundation/python-format.ts';
-import type { RunSummary } from '../metrics/summary.ts';
+import type { ReplyNotes, RunSummary } from '../metrics/summary.ts';
 import { sanitizeForTerminal } from './sanitize-for-terminal.ts';
 
 /** What a reader should know before trusting the figures, for the lines after the report. Empty where all is well. */
@@ -36,7 +36,7 @@ export function renderReplyNotes({ notes, duplexTiming, run }: RunSummary): stri
     );
   if (notes.meanPollGapMs !== null)
     lines.push(
-      `Jobs were asked after every ${formatFixed(notes.meanPollGapMs / 1000, 2)} s on average: their E2EL is late by up to that. VIDEO_RTF and VIDEO_GENERATION are the server's own times. See poll_interval_s in --extra-body.`,
+      `Jobs were asked after every ${formatFixed(notes.meanPollGapMs / 1000, 2)} s on average: their E2EL is late by up to that. ${videoTimes(notes)} See poll_interval_s in --extra-body.`,
     );
   const { meanRequestedTokens: requested, meanReceivedTokens: received } = notes;
   if (requested !== null && received !== null && received < 0.95 * requested)
@@ -44,4 +44,11 @@ export function renderReplyNotes({ notes, duplexTiming, run }: RunSummary): stri
       `Replies had ${formatFixed(received, 1)} tokens on average where ${formatFixed(requested, 1)} were asked for. If lengths should be exact, see --ignore-eos.`,
     );
   return lines;
+}
+
+/** Where the times of videos come from: without the server's word, the real-time factor is E2EL over the length. */
+function videoTimes({ polledJobs, untimedJobs }: ReplyNotes): string {
+  if (untimedJobs === 0) return "VIDEO_RTF and VIDEO_GENERATION are the server's own times.";
+  const whose = untimedJobs === polledJobs ? 'these jobs' : `${untimedJobs} of ${polledJobs} jobs`;
+  return `The server reported no generation time of ${whose}: their VIDEO_RTF is made of E2EL and contains the polling.`;
 }

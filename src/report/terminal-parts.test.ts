@@ -170,11 +170,42 @@ describe('notes after the report', () => {
         image: { count: 1, pixels: 9, sizedCount: 1, broken: 2, generationMs: null, denoiseStepMs: null },
       },
     );
-    const [images, jobs] = renderReplyNotes(summarize([record], omniFacts()));
+    const video = (generationMs: number | null) => ({
+      ...record,
+      video: { durationS: 2, frames: 48, generationMs },
+    });
+    const [images, jobs] = renderReplyNotes(summarize([video(1500)], omniFacts()));
     expect(images).toBe('2 items of image replies hold no image that decodes and were not counted.');
     expect(jobs).toMatch(
-      /^Jobs were asked after every 2\.00 s on average: their E2EL is late by up to that\./,
+      /^Jobs were asked after every 2\.00 s on average: their E2EL is late by up to that\. VIDEO_RTF and VIDEO_GENERATION are the server's own times\./,
     );
+    const lastNote = (...records: (typeof record)[]) =>
+      renderReplyNotes(summarize(records, omniFacts())).at(-1);
+    expect(lastNote(video(null))).toContain(
+      'The server reported no generation time of these jobs: their VIDEO_RTF is made of E2EL and contains the polling.',
+    );
+    expect(lastNote(video(null), { ...video(1500), index: 1 })).toContain(
+      'The server reported no generation time of 1 of 2 jobs: their VIDEO_RTF',
+    );
+  });
+
+  it('count audio that may have been cut', () => {
+    const audio = {
+      format: 'opus',
+      sampleRateHz: 48_000,
+      channels: 1,
+      sampleBytes: null,
+      frames: 48,
+      durationS: 1,
+      bytes: 9,
+    };
+    const cut = { ...audio, droppedChunks: 0, note: 'its last Ogg page is missing' };
+    const records = [cut, { ...cut, note: null }].map((each, index) =>
+      requestOf({ endMs: 1 }, { index, audio: each }),
+    );
+    expect(renderReplyNotes(summarize(records, omniFacts()))).toEqual([
+      'The audio of 1 replies may be incomplete (its last Ogg page is missing); it was counted as it came.',
+    ]);
   });
 
   it('are none where all is well', () => {
