@@ -28,6 +28,10 @@ describe('base64 as servers write it', () => {
     expect(decodeBase64('-_8')).toEqual(Buffer.from([0xfb, 0xff]));
     expect(decodeBase64('+/8')).toBeNull();
     expect(decodeBase64('-_8-_')).toBeNull();
+    expect(decodeBase64('AAA')).toBeNull();
+    expect(decodeBase64('AAA', { mayLackPadding: true })).toEqual(Buffer.alloc(2));
+    expect(decodeBase64('+/8', { mayLackPadding: true })).toBeNull();
+    expect(decodeBase64('AAAAA', { mayLackPadding: true })).toBeNull();
   });
 
   it.each(['!!!not base64!!!', 'AA=A', 'data:image/png,AAAA', '<html>==='])('%s is none', (text) => {

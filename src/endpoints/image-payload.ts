@@ -1,6 +1,7 @@
 import { nowMs } from '../foundation/clock.ts';
 import { decodeImage, ImageDecodeError } from '../media/decode-image.ts';
 import { ImageProbeError, probeImage } from '../media/probe-image.ts';
+import { decodeBase64 } from './decode-base64.ts';
 import { asObject, asText } from './json-values.ts';
 import { generationMsOf } from './reply-facts.ts';
 
@@ -12,6 +13,8 @@ export type ImagePayload = {
   readonly pixels: number;
   /** Items that hold no readable image. */
   readonly broken: number;
+  /** Those of them whose base64 is cut or broken, so that there was no image to look at. */
+  readonly undecoded: number;
   /** Bytes of all items after base64. */
   readonly bytes: number;
   /** Largest `…_gen_ms` of the first item that has one, ms; `null` = none has. */
@@ -53,12 +56,14 @@ const turns = new Turns(mostDecodes);
  * not received.
  */
 export async function readImages(items: readonly unknown[]): Promise<ImagePayload> {
-  const found = { count: 0, pixels: 0, broken: 0, bytes: 0, decodeMs: 0 };
+  const found = { count: 0, pixels: 0, broken: 0, undecoded: 0, bytes: 0, decodeMs: 0 };
   let generationMs: number | null = null;
   for (const item of items) {
     const fields = asObject(item);
     generationMs ??= generationMsOf(fields?.stage_durations);
-    const bytes = strictBase64(asText(fields?.b64_json) ?? '');
+    const base64 = asText(fields?.b64_json) ?? '';
+    const bytes = base64 === '' ? null : decodeBase64(base64, { mayLackPadding: true });
+    if (base64 !== '' && bytes === null) found.undecoded += 1;
     found.bytes += bytes?.length ?? 0;
     const size = bytes === null ? null : await sizeOf(bytes, found.count === 0);
     if (size === null) found.broken += 1;
@@ -94,13 +99,6 @@ async function sizeOf(
     if (error instanceof ImageDecodeError || error instanceof ImageProbeError) return null;
     throw error;
   }
-}
-
-/** `null` where the text is not base64 to its last character: Node's decoder skips what does not belong. */
-function strictBase64(text: string): Buffer | null {
-  if (text === '' || text.length % 4 !== 0) return null;
-  const bytes = Buffer.from(text, 'base64');
-  return bytes.length === Buffer.byteLength(text, 'base64') ? bytes : null;
 }
 
 const onePixelPng =

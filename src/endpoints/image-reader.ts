@@ -55,7 +55,6 @@ class ImageReader implements ReplyReader {
     if (!message) {
       this.#failure = failure('malformed', 'HTTP 200 response did not contain a JSON object', {
         status: 200,
-        body: JSON.stringify(value).slice(0, 1024),
       });
       return;
     }
@@ -99,7 +98,7 @@ export async function observeImages(
   context: ObserveContext,
 ): Promise<Observation> {
   const reader = new ImageReader();
-  const { attempt, outcome } = await readReply(prepared, context, reader);
+  const { attempt, outcome, proof } = await readReply(prepared, context, reader);
   const payload = outcome.ok ? await readImages(reader.items) : null;
   const { whole } = reader;
   let endMs = attempt.endMs;
@@ -110,7 +109,7 @@ export async function observeImages(
   const { tokens, source } = reader.total.of(reader.facts.stages);
   return observationOf({
     attempts: [{ ...attempt, endMs: Math.max(endMs, attempt.endMs) }],
-    outcome: payload?.count === 0 ? withoutImage(payload, reader) : outcome,
+    outcome: payload?.count === 0 ? withoutImage(payload, reader, proof()) : outcome,
     events: reader.events,
     facts: reader.facts,
     text: reader.text,
@@ -121,13 +120,18 @@ export async function observeImages(
   });
 }
 
-function withoutImage(payload: ImagePayload, reader: ImageReader): Failure {
+function withoutImage(payload: ImagePayload, reader: ImageReader, body: string): Failure {
   const what = reader.whole ? 'response' : 'stream';
-  const broken = payload.broken > 0 ? ` (${payload.broken} items hold no image that decodes)` : '';
-  return failure('empty', `HTTP 200 ${what} did not contain a valid image payload${broken}`, {
-    status: 200,
-    body: JSON.stringify(reader.items).slice(0, 1024),
-  });
+  const message = `HTTP 200 ${what} did not contain a valid image payload`;
+  return failure('empty', `${message}${brokenItems(payload)}`, { status: 200, body });
+}
+
+function brokenItems({ broken, undecoded }: ImagePayload): string {
+  const reasons = [
+    ...(undecoded > 0 ? [`the base64 of ${undecoded} items is cut or broken`] : []),
+    ...(broken > undecoded ? [`${broken - undecoded} items hold no image that decodes`] : []),
+  ];
+  return reasons.length === 0 ? '' : ` (${reasons.join(', ')})`;
 }
 
 function imageFactsOf(payload: ImagePayload, reader: ImageReader): ImageFacts | null {

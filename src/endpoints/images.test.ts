@@ -157,6 +157,38 @@ describe('an image reply', () => {
     });
   });
 
+  it.each([
+    ['lines', b64.replace(/(.{76})/g, '$1\n')],
+    ['the URL-safe alphabet', png.toString('base64url')],
+    ['a data URL', `data:image/png;base64,${b64}`],
+  ])('reads base64 in %s', async (_, text) => {
+    const seen = await generate({ data: [{ b64_json: text }] });
+    expect(seen).toMatchObject({ outcome: { ok: true }, image: { count: 1, pixels: 32, broken: 0 } });
+  });
+
+  it('says whether the base64 or the image is at fault, and keeps the reply as it came', async () => {
+    const noImage = Buffer.from('hello').toString('base64');
+    for (const [items, said] of [
+      [[b64.slice(0, -7)], ' (the base64 of 1 items is cut or broken)'],
+      [
+        ['!!!not base64!!!', noImage],
+        ' (the base64 of 1 items is cut or broken, 1 items hold no image that decodes)',
+      ],
+      [[noImage], ' (1 items hold no image that decodes)'],
+      [[], ''],
+    ] as const) {
+      const reply = { created: 7, data: items.map((text) => ({ b64_json: text })), usage: { note: 'kept' } };
+      const { outcome } = await generate(reply);
+      expect(outcome).toEqual({
+        ok: false,
+        kind: 'empty',
+        status: 200,
+        message: `HTTP 200 response did not contain a valid image payload${said}`,
+        body: JSON.stringify(reply),
+      });
+    }
+  });
+
   it('takes stages, durations and memory, and no token counts', async () => {
     const seen = await generate({
       data: [{ b64_json: b64, stage_durations: { stage_0_gen_ms: 70, queue_wait_ms: 900 } }],
