@@ -147,6 +147,14 @@ const cases: readonly Case[] = [
     404,
     /nothing is stored/,
   ],
+  [
+    'a response that is a call',
+    'omni',
+    '/v1/responses',
+    () => ({ input: 'a', tool_choice: 'required' }),
+    400,
+    /calls no tools/,
+  ],
   ['a response later', 'omni', '/v1/responses', () => ({ input: 'a', background: true }), 400, /background/],
   [
     'a response without room',

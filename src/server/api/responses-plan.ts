@@ -61,6 +61,13 @@ export async function planResponse(body: unknown, context: ApiContext): Promise<
   checkModel(request.model, context);
   if (request.background === true)
     throw new RequestError(400, 'background is not supported: nothing is stored.', 'background');
+  const { tool_choice: choice } = request;
+  if (choice === 'required' || (typeof choice === 'object' && choice !== null))
+    throw new RequestError(
+      400,
+      'This route calls no tools; ask /v1/chat/completions with the same tool_choice.',
+      'tool_choice',
+    );
   if (request.previous_response_id !== null && request.previous_response_id !== undefined)
     throw new RequestError(
       404,
