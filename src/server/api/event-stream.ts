@@ -3,6 +3,7 @@ import type { TruthCounts, TruthEvent } from '../truth-log.ts';
 import { asciiJson } from './ascii-json.ts';
 import type { ReplyLife } from './reply-life.ts';
 import { RequestError } from './request-error.ts';
+import { type BurstWrite, WriteBurst } from './write-burst.ts';
 
 /** A client that reads nothing while this much waits for it is given up, bytes. */
 const mostPendingBytes = 64 * 1024 * 1024;
@@ -11,6 +12,34 @@ type EventCounts = Omit<TruthCounts, 'bytes'>;
 
 /** Events with content; the others are marks of the stream. */
 const contentEvents: readonly TruthEvent[] = ['text', 'audio', 'image'];
+
+const burst = new WriteBurst();
+
+/** An event that waits for the end of the turn; it is noted when it is written. */
+class FramedWrite implements BurstWrite {
+  readonly #life: ReplyLife;
+  readonly #event: TruthEvent;
+  readonly #chunk: string;
+  readonly #bytes: number;
+  readonly #counts: EventCounts;
+
+  constructor(life: ReplyLife, event: TruthEvent, chunk: string, bytes: number, counts: EventCounts) {
+    this.#life = life;
+    this.#event = event;
+    this.#chunk = chunk;
+    this.#bytes = bytes;
+    this.#counts = counts;
+  }
+
+  write(): void {
+    const { response, truth } = this.#life.accepted;
+    const { socket } = response;
+    if (socket === null || response.destroyed || response.writableEnded) return;
+    truth.note(this.#event, this.#counts, this.#bytes);
+    socket.write(this.#chunk, 'latin1');
+    if (socket.writableLength > mostPendingBytes) socket.destroy();
+  }
+}
 
 /**
  * A reply of server-sent events. Each event is one write to the socket, framed here as one HTTP chunk: half the
@@ -64,17 +93,14 @@ export class EventStream {
    * @param tail ends with the blank line
    */
   sendFramed(event: TruthEvent, head: string, text: string, tail: string, counts: EventCounts): void {
-    const { response, truth } = this.#life.accepted;
-    const { socket } = response;
-    if (this.#gate !== null || socket === null || !response.chunkedEncoding) {
+    const { response } = this.#life.accepted;
+    if (this.#gate !== null || response.socket === null || !response.chunkedEncoding) {
       this.send(event, `${head}${text}${tail}`.slice('data: '.length, -2), counts);
       return;
     }
-    if (response.destroyed || response.writableEnded) return;
     const bytes = head.length + text.length + tail.length;
-    truth.note(event, counts, bytes);
-    socket.write(`${bytes.toString(16)}\r\n${head}${text}${tail}\r\n`, 'latin1');
-    if (socket.writableLength > mostPendingBytes) socket.destroy();
+    const chunk = `${bytes.toString(16)}\r\n${head}${text}${tail}\r\n`;
+    burst.add(new FramedWrite(this.#life, event, chunk, bytes, counts));
   }
 
   /**
@@ -88,6 +114,7 @@ export class EventStream {
       this.send(event, `${head}${shared.toString('latin1')}${tail}`, counts);
       return;
     }
+    burst.flush();
     if (response.destroyed || response.writableEnded) return;
     const start = `data: ${head}`;
     const bytes = start.length + shared.length + tail.length + 2;
@@ -113,6 +140,7 @@ export class EventStream {
   }
 
   #close(): void {
+    burst.flush();
     this.#life.response.end();
     this.#life.end();
   }
@@ -123,6 +151,7 @@ export class EventStream {
     counts: EventCounts | undefined,
     name: string | undefined,
   ): void {
+    burst.flush();
     const { response, truth } = this.#life.accepted;
     if (response.destroyed || response.writableEnded) return;
     const text = name === undefined ? `data: ${payload}\n\n` : `event: ${name}\ndata: ${payload}\n\n`;
