@@ -82,7 +82,10 @@ export class AudioChunks {
         `expected ${describe(this.#parameters)}, first differing chunk has ${describe(found)}`,
       );
     }
-    const frames = Math.floor(header.dataBytes / (sampleBytes * header.channels));
+    const { announcedBytes, dataBytes } = header;
+    if (announcedBytes !== null && announcedBytes > dataBytes)
+      this.#note ??= `${dataBytes} of the ${announcedBytes} bytes of samples that a chunk's WAV header announces came`;
+    const frames = Math.floor(dataBytes / (sampleBytes * header.channels));
     this.#frames += frames;
     return { bytes: payload.length, frames };
   }

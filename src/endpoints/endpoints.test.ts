@@ -298,6 +298,14 @@ describe('audio of a chat reply', () => {
     expect(beside.audio?.note).not.toBeNull();
   });
 
+  it('counts a chunk that was cut as far as it came, with a note', async () => {
+    // 44 bytes of header and 100 samples of 200.
+    const cut = Buffer.from(wav(200), 'base64').subarray(0, 244).toString('base64');
+    const seen = await omni(play([audio(wav(100)), audio(cut)]));
+    expect(seen).toMatchObject({ outcome: { ok: true }, audio: { frames: 200, droppedChunks: 0 } });
+    expect(seen.audio?.note).toBe("200 of the 400 bytes of samples that a chunk's WAV header announces came");
+  });
+
   it('of no sample alone is empty', async () => {
     const { outcome } = await omni(play([audio(wav(0)), audio('')]));
     expect(outcome).toMatchObject({ ok: false, kind: 'empty' });

@@ -5,6 +5,7 @@ import type { ExchangeTimes, TransportFailure } from '../transport/transport.ts'
 import { ChunkParser } from './chunk-parser.ts';
 import type { ObserveContext } from './endpoint.ts';
 import { proofText } from './proof-text.ts';
+import { retryAfterMs } from './retry-after.ts';
 
 /** Takes the messages of one reply as they come. */
 export type ReplyReader = {
@@ -145,7 +146,7 @@ class ReplyWatch {
     this.#reason = reason;
     this.#lastReadMs = timeMs;
     this.#framed = headers.has('content-length') || headers.has('transfer-encoding');
-    this.#retryAfterMs = retryAfterMs(headers.get('retry-after'));
+    this.#retryAfterMs = retryAfterMs(headers.get('retry-after'), Date.now());
     this.#contentType = (headers.get('content-type') ?? '').toLowerCase();
     if (status < 200 || status > 299) this.#mode = 'failed';
     else if (this.#contentType.startsWith('text/event-stream')) this.#startEvents();
@@ -376,13 +377,6 @@ class ReplyWatch {
       proof: () => this.#proof(),
     });
   }
-}
-
-/** `Retry-After` (RFC 9110, 10.2.3): seconds, or a date. */
-function retryAfterMs(value: string | undefined): number | null {
-  if (value === undefined) return null;
-  const ms = /^\s*\d+\s*$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
-  return Number.isFinite(ms) && ms >= 0 ? ms : null;
 }
 
 function hasError(message: unknown): boolean {

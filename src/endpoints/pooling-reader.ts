@@ -36,6 +36,8 @@ class PoolingReader implements ReplyReader {
   }
 
   onWhole(value: unknown, timeMs: number): void {
+    // JSON under the type of bytes is JSON.
+    this.#rawBytes = 0;
     const message = asObject(value) ?? {};
     const error = streamedError(message);
     if (error !== null)

@@ -213,6 +213,14 @@ describe('vectors as bytes', () => {
     expect(outcome).toMatchObject({ ok: false, kind: 'malformed', message: expect.stringContaining(said) });
   });
 
+  it.each([
+    ['{"error":{"message":"no"}}', { ok: false, kind: 'stream_error', message: 'no' }],
+    ['{"detail":"no"}', { ok: false, kind: 'empty' }],
+    [JSON.stringify(vectors), { ok: true }],
+  ])('are JSON after all where it is %s', async (body, outcome) => {
+    expect((await raw(null, Buffer.from(body))).seen.outcome).toMatchObject(outcome);
+  });
+
   it('count without one, too', async () => {
     for (const metadata of [null, 'no json'])
       expect((await raw(metadata, Buffer.alloc(64))).seen).toMatchObject({

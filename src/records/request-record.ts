@@ -123,7 +123,7 @@ export type Outcome =
       readonly status: number | null;
       /** Says what happened and, where something can be done, what. */
       readonly message: string;
-      /** The bytes that prove it, as text, capped. */
+      /** The start of the reply that proves it, as it came: as text, or as a base64 data URL where it is none. */
       readonly body: string | null;
     };
 
