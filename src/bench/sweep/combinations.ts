@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { UsageError } from '../../foundation/errors.ts';
-import { itemName, type ParameterItem, parameterValue } from './parameter-file.ts';
+import { nearestName } from '../../foundation/nearest-name.ts';
+import { itemName, type ParameterItem, parametersOf, parameterValue } from './parameter-file.ts';
 
 /** Which parameter of the server must equal which of the benchmark. */
 export type LinkVariable = { readonly serve: string; readonly bench: string };
@@ -27,6 +28,36 @@ export function areLinked(
     const b = parameterValue(bench, link.bench);
     return a !== undefined && b !== undefined && JSON.stringify(a) === JSON.stringify(b);
   });
+}
+
+/**
+ * Checks that linked parameters are there to be linked, and leave something to measure.
+ * @throws UsageError for a parameter that no setting has, naming the nearest, and where no two settings go together
+ */
+export function checkLinks(of: {
+  readonly serveItems: readonly ParameterItem[];
+  readonly benchItems: readonly ParameterItem[];
+  readonly links: readonly LinkVariable[];
+}): void {
+  for (const link of of.links) {
+    checkLinked(link.serve, of.serveItems, 'server');
+    checkLinked(link.bench, of.benchItems, 'benchmark');
+  }
+  if (of.serveItems.some((serve) => of.benchItems.some((bench) => areLinked(serve, bench, of.links)))) return;
+  const pairs = of.links.map(({ serve, bench }) => `${serve}=${bench}`).join(',');
+  throw new UsageError(
+    `--link-vars ${pairs}: no setting of the server goes with any of the benchmark, so that nothing is left to measure. Linked parameters must have equal values in both.`,
+  );
+}
+
+function checkLinked(key: string, items: readonly ParameterItem[], side: 'server' | 'benchmark'): void {
+  if (items.some((item) => parameterValue(item, key) !== undefined)) return;
+  const keys = [...new Set(items.flatMap((item) => parametersOf(item).map(([name]) => name)))];
+  const nearest = nearestName(key, keys);
+  const there = keys.length === 0 ? 'They have none.' : `They have ${keys.join(', ')}.`;
+  throw new UsageError(
+    `--link-vars: no setting of the ${side} has '${key}'. ${nearest === null ? there : `Did you mean ${nearest}?`}`,
+  );
 }
 
 /** A name that stays inside its folder. */

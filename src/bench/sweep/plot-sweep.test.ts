@@ -53,6 +53,15 @@ describe('plots of a sweep', () => {
     expect(existsSync(join(dir, 'pareto/PARETO.png'))).toBe(true);
   });
 
+  it('are refused where a filter leaves no run', async () => {
+    const kept = { ...options, figName: 'G', filterBy: 'max_concurrency<2', dryRun: true };
+    await plotSweep(kept, io);
+    const none = { ...kept, filterBy: 'max_concurrency>99', dryRun: false };
+    await expect(plotSweep(none, io)).rejects.toThrow(/of the 6 runs in .* none is left/);
+    await expect(plotSweep(none, io)).rejects.toThrow(UsageError);
+    expect(existsSync(join(dir, 'figures/G.html'))).toBe(false);
+  });
+
   it('name what is missing', async () => {
     await expect(plotSweep({ ...options, varX: 'request_thruput' }, io)).rejects.toThrow(UsageError);
     await expect(plotSweep({ ...options, dir: join(dir, 'figures') }, io)).rejects.toThrow(InputFileError);

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import sharp from 'sharp';
-import { InputFileError, messageOf, OutputFileError } from '../../foundation/errors.ts';
+import { InputFileError, messageOf, OutputFileError, UsageError } from '../../foundation/errors.ts';
 import { parseTolerantJson } from '../../foundation/tolerant-json.ts';
 import { type Chart, chartSvg } from '../../report/plot/chart-svg.ts';
 import { type CurveOptions, curveChart } from '../../report/sweep/curve-figure.ts';
@@ -42,7 +42,7 @@ export type PlotOptions = Omit<CurveOptions, 'binnedKeys'> & {
 /**
  * Draws curves from a sweep's results: a PNG and an SVG for each figure, and a page with all of them, the Pareto front
  * and the runs.
- * @throws UsageError for a key that no run has; InputFileError where there is no result
+ * @throws UsageError for a key that no run has, and filters that no run passes; InputFileError where there is no result
  */
 export async function plotSweep(options: PlotOptions, io: PlotIo): Promise<void> {
   const all = readSummaries(options.dir);
@@ -58,6 +58,10 @@ export async function plotSweep(options: PlotOptions, io: PlotIo): Promise<void>
   const filters = parseFilters(options.filterBy, all);
   const bins = parseBins(options.binBy, all);
   const rows = all.filter((row) => filters.every((holds) => holds(row))).map((row) => binned(row, bins));
+  if (rows.length === 0)
+    throw new UsageError(
+      `--filter-by ${options.filterBy}: of the ${all.length} runs in ${options.dir} none is left. Loosen the filter.`,
+    );
   const curves = { ...options, binnedKeys: bins.map(({ key }) => key) };
   const folder = join(options.dir, options.figDir);
   const figures = [...groupRows(rows, options.figBy)].map(([group, ofFigure]) => {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandIo } from '../serve/options.ts';
-import { areLinked, combinationFolder } from './combinations.ts';
+import { areLinked, checkLinks, combinationFolder } from './combinations.ts';
 import type { ParameterItem } from './parameter-file.ts';
 import { csvOf } from './run-files.ts';
 import type { CombinationRuns, SweepOptions } from './sweep-options.ts';
@@ -16,6 +16,7 @@ export type SweepResult = { readonly exitCode: number; readonly combinations: re
  * @throws UsageError before anything is started; what a server or benchmark throws, without --continue-on-error
  */
 export async function runSweep(options: SweepOptions, io: CommandIo): Promise<SweepResult> {
+  checkLinks(options);
   return inSession(options, io, async (session, done) => {
     for (const serveItem of options.serveItems) {
       const combinations = options.benchItems

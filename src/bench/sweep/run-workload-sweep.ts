@@ -1,6 +1,6 @@
 import { UsageError } from '../../foundation/errors.ts';
 import type { CommandIo } from '../serve/options.ts';
-import { areLinked, combinationFolder } from './combinations.ts';
+import { areLinked, checkLinks, combinationFolder } from './combinations.ts';
 import { itemName, type ParameterItem, parameterValue } from './parameter-file.ts';
 import { anySets, inSession, type SweepResult } from './run-sweep.ts';
 import type { ServerUnderTest } from './server-under-test.ts';
@@ -28,6 +28,7 @@ export async function runWorkloadSweep(
     throw new UsageError(
       `--bench-params sets ${workload.variable}, which is explored. Leave it out, or explore the other --workload-var.`,
     );
+  checkLinks(options);
   return inSession(options, io, async (session, done) => {
     for (const serveItem of options.serveItems) {
       const explored = options.benchItems

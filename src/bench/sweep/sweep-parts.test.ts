@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { UsageError } from '../../foundation/errors.ts';
 import { benchWords } from './bench-words.ts';
-import { areLinked, combinationFolder, parseLinkVariables, withLoadLists } from './combinations.ts';
+import {
+  areLinked,
+  checkLinks,
+  combinationFolder,
+  parseLinkVariables,
+  withLoadLists,
+} from './combinations.ts';
 import { csvOf, readFinishedRun, writeJsonFile } from './run-files.ts';
 import { valuesBetween } from './run-workload-sweep.ts';
 import { serverUrl } from './server-under-test.ts';
@@ -27,6 +33,21 @@ describe('combinations', () => {
     expect(areLinked({}, {}, [])).toBe(true);
     expect(() => parseLinkVariables('a')).toThrow(UsageError);
     expect(() => parseLinkVariables('a=b=c')).toThrow(UsageError);
+  });
+
+  it('must link parameters that are there, and leave something to measure', () => {
+    const serveItems = [{ 'max-num-seqs': 4 }, { 'max-num-seqs': 8 }];
+    const check = (text: string, concurrency: number) => () =>
+      checkLinks({
+        serveItems,
+        benchItems: [{ max_concurrency: concurrency }],
+        links: parseLinkVariables(text),
+      });
+    expect(check('max_num_seqs=max_concurrency', 8)).not.toThrow();
+    expect(check('max_num_sqs=max_concurrency', 8)).toThrow(/of the server .*mean max-num-seqs\?/);
+    expect(check('max_num_seqs=concurency', 8)).toThrow(/of the benchmark has 'concurency'/);
+    expect(check('max_num_seqs=max_concurrency', 5)).toThrow(/nothing is left to measure/);
+    expect(() => checkLinks({ serveItems: [{}], benchItems: [{}], links: [] })).not.toThrow();
   });
 
   it('have folders as vllm bench sweep names them', () => {
