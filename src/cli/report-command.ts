@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { type ExportFormat, exportFormats } from '../bench/serve/export-formats.ts';
 import type { ReportOverrides } from '../bench/serve/options.ts';
+import { checkOutputs, type OutputPath } from '../foundation/check-outputs.ts';
 import { InputFileError, UsageError } from '../foundation/errors.ts';
 import { nearestName } from '../foundation/nearest-name.ts';
+import { runFiles } from '../records/journal.ts';
 import {
   goodput,
   metadata,
@@ -67,16 +70,38 @@ export const reportCommand: Command = {
     const formats = exportFormatsOf(parsed.values.export ?? []);
     if (formats.length === 0 && parsed.values.output !== null)
       throw new UsageError('--output goes with --export, which is not given.');
+    const changes = overrides(parsed.values, parsed.explicit);
+    const output = parsed.values.output;
     // Lazy, as every command's own work is.
+    const { exportPaths, exportRun } = await import('../bench/serve/export-run.ts');
+    checkOutputs(
+      [
+        ...outputsOf(changes),
+        ...exportPaths({ formats, output }).map((path) => ({ flag: '--output', path })),
+      ],
+      runFiles(folder),
+    );
     const { reportRun } = await import('../bench/serve/report-run.ts');
-    const { exitCode } = await reportRun(folder, overrides(parsed.values, parsed.explicit), context.io);
-    if (formats.length > 0) {
-      const { exportRun } = await import('../bench/serve/export-run.ts');
-      await exportRun(folder, { formats, output: parsed.values.output }, context.io);
-    }
+    const { exitCode } = await reportRun(folder, changes, context.io);
+    if (formats.length > 0) await exportRun(folder, { formats, output }, context.io);
     return exitCode;
   },
 };
+
+/** Files with a name of the user's choice. */
+function outputsOf({
+  html,
+  saveResult,
+  appendResult,
+  resultDir,
+  resultFilename,
+}: ReportOverrides): OutputPath[] {
+  const saves = (saveResult || appendResult) && resultFilename !== null;
+  return [
+    ...(html === null ? [] : [{ flag: '--html', path: html }]),
+    ...(saves ? [{ flag: '--result-filename', path: join(resultDir ?? '', resultFilename) }] : []),
+  ];
+}
 
 /** @throws UsageError that lists the formats and names the nearest */
 function exportFormatsOf(names: readonly string[]): ExportFormat[] {

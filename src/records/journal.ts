@@ -18,6 +18,11 @@ import { decodeRunFacts, encodeRunFacts } from './run-facts-json.ts';
 const runFile = 'run.json';
 const recordsFile = 'records.jsonl';
 
+/** The files that hold a run. */
+export function runFiles(dir: string): string[] {
+  return [join(dir, runFile), join(dir, recordsFile)];
+}
+
 /**
  * A run's folder on disk. Every finished record is handed to the operating system before `append` returns, so that
  * a killed process loses none.

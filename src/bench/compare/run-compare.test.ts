@@ -163,4 +163,36 @@ describe('outputs', () => {
     expect(JSON.parse(text).format).toBe('omnimeter-comparison');
     expect(errors).toContain('mean_ttft_ms');
   });
+
+  const none = { json: null, markdown: null, html: null, junit: null };
+
+  it.each([
+    [['a.json', 'b.json'], 'b.json'],
+    [['a.json', 'append.json'], 'append.json'],
+    [['run-a', 'run-b'], 'run-a/records.jsonl'],
+    [['run-a', 'run-b'], 'run-b/run.json'],
+    [['cell', 'a.json'], 'cell/run=1.json'],
+  ] as const)('never overwrite an input: %j, %s', async (sides, output) => {
+    const before = readFileSync(at(output), 'utf8');
+    for (const format of ['json', 'markdown', 'html', 'junit']) {
+      const outputs = { ...none, json: at('first.json'), [format]: at(output) };
+      await expect(compare({ sides: sides.map(at), outputs })).rejects.toThrow(
+        new RegExp(`--${format}: .* is read by this command`),
+      );
+    }
+    expect(readFileSync(at(output), 'utf8')).toBe(before);
+    expect(existsSync(at('first.json'))).toBe(false);
+  });
+
+  it('may be in the folder of a run', async () => {
+    const outputs = { ...none, json: at('run-b/comparison.json') };
+    await compare({ sides: [at('run-a'), at('run-b')], outputs });
+    expect(existsSync(outputs.json)).toBe(true);
+  });
+
+  it('of which two are on standard output are refused', async () => {
+    await expect(compare({ outputs: { ...none, json: '-', markdown: '-' } })).rejects.toThrow(
+      /--json and --markdown: only one output can go to standard output/,
+    );
+  });
 });

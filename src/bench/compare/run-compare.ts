@@ -1,7 +1,9 @@
-import { appendFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { messageOf, OutputFileError } from '../../foundation/errors.ts';
+import { checkOutputs, type OutputPath } from '../../foundation/check-outputs.ts';
+import { messageOf, OutputFileError, UsageError } from '../../foundation/errors.ts';
 import { makeFolder } from '../../foundation/make-folder.ts';
+import { runFiles } from '../../records/journal.ts';
 import { compareKey } from '../../report/compare/compare-key.ts';
 import { type Comparison, compareSides } from '../../report/compare/compare-sides.ts';
 import type { Side } from '../../report/compare/compared-run.ts';
@@ -54,6 +56,7 @@ export async function runCompare(options: RunCompareOptions, io: CompareIo): Pro
   });
   const sides: Side[] = [];
   for (const name of options.sides) sides.push(await readSide(name, percentiles));
+  checkOutputs(outputPaths(options.outputs), sides.flatMap(filesOf));
   const observed = new Set(sides.flatMap(({ runs }) => runs.flatMap(({ values }) => [...values.keys()])));
   for (const gate of options.gates) checkGateKey(gate, observed);
   const [baseline, ...candidates] = sides;
@@ -68,6 +71,27 @@ export async function runCompare(options: RunCompareOptions, io: CompareIo): Pro
   });
   writeOutputs(judged, options, io);
   return { exitCode: judged.some(({ gates }) => gates.some(({ passed }) => !passed)) ? 3 : 0 };
+}
+
+/** @throws UsageError where two documents would be put together on standard output */
+function outputPaths(outputs: RunCompareOptions['outputs']): OutputPath[] {
+  const named = Object.entries(outputs).flatMap(([format, path]) =>
+    path === null ? [] : [{ flag: `--${format}`, path }],
+  );
+  const printed = named.filter(({ path }) => path === '-').map(({ flag }) => flag);
+  if (printed.length > 1)
+    throw new UsageError(
+      `${printed.join(' and ')}: only one output can go to standard output ('-'). Name a file for the others.`,
+    );
+  return named.filter(({ path }) => path !== '-');
+}
+
+/** The files that a side was read from. A source with several runs is named with the line. */
+function filesOf({ runs }: Side): string[] {
+  return [...new Set(runs.map(({ source }) => source))].flatMap((source) => {
+    const path = existsSync(source) ? source : source.replace(/:\d+$/, '');
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ? runFiles(path) : [path];
+  });
 }
 
 function judge(comparison: Comparison, options: RunCompareOptions): GateResult[] {

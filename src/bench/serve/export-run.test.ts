@@ -9,7 +9,7 @@ import { UsageError } from '../../foundation/errors.ts';
 import { exampleFacts, exampleRecord } from '../../records/examples.suite.ts';
 import { openJournal } from '../../records/journal.ts';
 import type { ExportFormat } from './export-formats.ts';
-import { exportRun } from './export-run.ts';
+import { exportPaths, exportRun } from './export-run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'omnimeter-export-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -46,6 +46,18 @@ async function exportedJson(format: ExportFormat, name: string) {
   expect(text).not.toMatch(/\b(NaN|Infinity|undefined)\b/);
   return JSON.parse(text);
 }
+
+describe('the records of an AIPerf summary', () => {
+  it.each([
+    ['profile_export_aiperf.json', 'profile_export.jsonl'],
+    ['mine.json', 'mine.jsonl'],
+    ['mine', 'mine.jsonl'],
+    ['mine.jsonl', 'mine.records.jsonl'],
+  ])('of %s are in %s', (summary, records) => {
+    const output = join(folder, 'aiperf', summary);
+    expect(exportPaths({ formats: ['aiperf'], output })).toEqual([output, join(folder, 'aiperf', records)]);
+  });
+});
 
 describe('tables of requests', () => {
   it('CSV has a line per measured request, and no text that a spreadsheet runs', async () => {

@@ -1,5 +1,5 @@
 import { closeSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
-import { basename, dirname, extname, join } from 'node:path';
+import { dirname, extname, join, parse } from 'node:path';
 import { stringify } from 'yaml';
 import { messageOf, OutputFileError, UsageError } from '../../foundation/errors.ts';
 import { makeFolder } from '../../foundation/make-folder.ts';
@@ -28,14 +28,27 @@ const fileNames: Readonly<Record<ExportFormat, string>> = {
   llmd: 'benchmark_report_v0.2.1.json',
 };
 
+/** What to write and where: a folder, or a file where one format is asked for; `null` is the current folder. */
+export type ExportRequest = { readonly formats: readonly ExportFormat[]; readonly output: string | null };
+
+/**
+ * The files that an export writes.
+ * @throws UsageError for several formats into one file
+ */
+export function exportPaths(of: ExportRequest): string[] {
+  return of.formats.flatMap((format) => {
+    const path = pathOf(format, of);
+    return format === 'aiperf' ? [path, recordsPath(path)] : [path];
+  });
+}
+
 /**
  * Writes a stored run in the forms of other tools.
- * @param output a folder, or a file where one format is asked for; `null` is the current folder
  * @throws UsageError for several formats into one file; InputFileError, OutputFileError
  */
 export async function exportRun(
   dir: string,
-  of: { readonly formats: readonly ExportFormat[]; readonly output: string | null },
+  of: ExportRequest,
   io: Pick<CommandIo, 'stderr'>,
 ): Promise<void> {
   const { facts, records } = await readRun(dir);
@@ -47,10 +60,7 @@ export async function exportRun(
     }
 }
 
-function pathOf(
-  format: ExportFormat,
-  { formats, output }: { readonly formats: readonly ExportFormat[]; readonly output: string | null },
-): string {
+function pathOf(format: ExportFormat, { formats, output }: ExportRequest): string {
   const isFolder =
     output === null ||
     output.endsWith('/') ||
@@ -74,7 +84,7 @@ function filesOf(format: ExportFormat, path: string, summary: RunSummary): Expor
     case 'aiperf':
       return [
         { path, content: [json(aiperfSummary(summary))] },
-        { path: join(dirname(path), recordsName(basename(path))), content: aiperfRecords(summary) },
+        { path: recordsPath(path), content: aiperfRecords(summary) },
       ];
     case 'guidellm':
       return [{ path, content: [json(guidellmReport(summary, `${process.platform}-${process.arch}`))] }];
@@ -86,9 +96,14 @@ function filesOf(format: ExportFormat, path: string, summary: RunSummary): Expor
   }
 }
 
-/** `profile_export_aiperf.json` has its records in `profile_export.jsonl`. */
-function recordsName(name: string): string {
-  return `${name.replace(/\.json$/, '').replace(/_aiperf$/, '')}.jsonl`;
+/**
+ * Where the records go that belong to a summary: `profile_export_aiperf.json` has them in `profile_export.jsonl`, as
+ * AIPerf does it, and `x.jsonl` in `x.records.jsonl`.
+ */
+function recordsPath(path: string): string {
+  const { dir, name, ext } = parse(path);
+  const stem = name.replace(/_aiperf$/, '');
+  return join(dir, ext === '.jsonl' ? `${stem}.records.jsonl` : `${stem}.jsonl`);
 }
 
 function json(value: unknown): string {
