@@ -1,3 +1,4 @@
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyParameters } from './apply-parameters.ts';
 import type { ParameterItem } from './parameter-file.ts';
@@ -38,7 +39,7 @@ function valuesOf(words: readonly string[], flag: string): string[] {
 }
 
 /** The folder that a run of the command journals to; `null` = the command names none. */
-export function runFolderOf(words: readonly string[]): string | null {
+function runFolderOf(words: readonly string[]): string | null {
   return valuesOf(words, '--run-dir').at(-1) ?? null;
 }
 
@@ -51,4 +52,10 @@ function withRunFolder(
   const combination = of.folder.slice(of.experimentDir.length).replace(/^\/+/, '');
   const own = join(base, combination, of.fileName.replace(/\.json$/, ''));
   return [...words, '--run-dir', own];
+}
+
+/** Removes the run folder of a run that was cut off: the run is made anew, and a folder takes one run only. */
+export function removeCutOff(words: readonly string[]): void {
+  const folder = runFolderOf(words);
+  if (folder !== null && existsSync(join(folder, 'run.json'))) rmSync(folder, { recursive: true });
 }

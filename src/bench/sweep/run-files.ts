@@ -1,7 +1,9 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { UsageError } from '../../foundation/errors.ts';
 import { makeFolder } from '../../foundation/make-folder.ts';
 import { parseTolerantJson } from '../../foundation/tolerant-json.ts';
+import type { ParameterItem } from './parameter-file.ts';
 import type { RunData } from './sweep-options.ts';
 
 function isObject(value: unknown): value is RunData {
@@ -25,11 +27,25 @@ export function readFinishedRun(path: string): RunData | null {
   return data !== null && typeof data.run_number === 'number' ? data : null;
 }
 
-/** JSON has no infinity: as text, as `vllm bench` writes it. */
+/** For `JSON.stringify`. JSON has no infinity: as text, as `vllm bench` writes it. */
 function jsonValue(_key: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isFinite(value) && !Number.isNaN(value)
     ? String(value).replace('Infinity', 'inf')
     : value;
+}
+
+/**
+ * A name of a setting may stay while its parameters change; figures of others must not pass for its own.
+ * @param parameters those of the setting of now
+ * @throws UsageError where the stored run has others
+ */
+export function checkParameters(run: RunData, parameters: ParameterItem, path: string): void {
+  const text = (value: unknown): string | undefined => JSON.stringify(value, jsonValue);
+  for (const [key, value] of Object.entries(parameters))
+    if (text(run[key]) !== text(value))
+      throw new UsageError(
+        `--resume: ${path} was measured with ${key} ${text(run[key]) ?? 'not set'}, and is to have ${text(value)} now. Name the setting otherwise, delete the file, or give --experiment-name another name.`,
+      );
 }
 
 /** Writes JSON that is there whole or not at all, however the process ends. */

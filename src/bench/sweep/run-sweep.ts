@@ -18,7 +18,8 @@ export type SweepResult = { readonly exitCode: number; readonly combinations: re
 export async function runSweep(options: SweepOptions, io: CommandIo): Promise<SweepResult> {
   checkLinks(options);
   return inSession(options, io, async (session, done) => {
-    for (const serveItem of options.serveItems) {
+    // All are looked at before the first is started: what is stored must belong to the settings of now.
+    const plans = options.serveItems.map((serveItem) => {
       const combinations = options.benchItems
         .filter((benchItem) => areLinked(serveItem, benchItem, options.links))
         .map(
@@ -28,7 +29,10 @@ export async function runSweep(options: SweepOptions, io: CommandIo): Promise<Sw
             folder: combinationFolder(options.experimentDir, serveItem, benchItem),
           }),
         );
-      const needed = combinations.some((combination) => !session.isDone(combination));
+      const done = combinations.map((combination) => session.isDone(combination));
+      return { serveItem, combinations, needed: done.includes(false) };
+    });
+    for (const { serveItem, combinations, needed } of plans) {
       await session.withServer(serveItem, needed, async (server) => {
         for (const combination of combinations) {
           session.checkInterrupts();
@@ -61,6 +65,7 @@ export async function inSession(
   } finally {
     session.close();
   }
+  session.sayReused();
   if (!options.dryRun)
     writeFileSync(
       join(options.experimentDir, 'summary.csv'),

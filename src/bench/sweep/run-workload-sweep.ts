@@ -54,7 +54,8 @@ function isExplored(session: SweepSession, each: Explored, workload: WorkloadOpt
 }
 
 function storedRuns(session: SweepSession, each: Explored, level: Level): RunData[] | null {
-  return session.isDone({ ...each, ...level }) ? session.storedRuns(level.folder) : null;
+  const combination = { ...each, ...level };
+  return session.isDone(combination) ? session.storedRuns(combination) : null;
 }
 
 function endsOf(options: SweepOptions, each: Explored, workload: WorkloadOptions): [Level, Level] {

@@ -1,14 +1,15 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { messageOf, OmnimeterError, UsageError } from '../../foundation/errors.ts';
 import { joinShellWords } from '../../foundation/shell-words.ts';
 import type { CommandIo } from '../serve/options.ts';
 import { applyParameters } from './apply-parameters.ts';
-import { benchWords, runFolderOf } from './bench-words.ts';
+import { benchWords, removeCutOff } from './bench-words.ts';
 import { fileNameOf } from './combinations.ts';
+import { keepCommands } from './kept-commands.ts';
 import { itemName, type ParameterItem } from './parameter-file.ts';
 import { type GroupProcess, startGroup } from './process-group.ts';
-import { readFinishedRun, readRunFile, removeFile, writeJsonFile } from './run-files.ts';
+import { checkParameters, readFinishedRun, readRunFile, removeFile, writeJsonFile } from './run-files.ts';
 import { runningServer, type ServerUnderTest, startServer } from './server-under-test.ts';
 import { SweepLock } from './sweep-lock.ts';
 import { type RunData, type SweepCommand, type SweepOptions, startWords } from './sweep-options.ts';
@@ -32,6 +33,8 @@ type OneRun = Combination & { readonly runNumber: number; readonly fileName: str
 
 /** How `bench serve` ends when a threshold broke: the run itself took place. */
 const brokenThreshold = 3;
+/** The key of a stored run that says so, for those who go on with the sweep; absent = none broke. */
+const brokenKey = 'thresholds_broken';
 
 /** The state of a sweep while it goes through its combinations: files, processes, and what went wrong. */
 export class SweepSession {
@@ -46,8 +49,13 @@ export class SweepSession {
   failures = 0;
   /** Runs whose own threshold broke. */
   broken = 0;
+  #reused = 0;
+  #reusedBroken = 0;
 
-  /** @throws UsageError when the experiment is there already, or is not there to resume */
+  /**
+   * @throws UsageError when the experiment is there already, or is not there to resume, or was measured with other
+   * commands
+   */
   constructor(options: SweepOptions, io: CommandIo) {
     this.options = options;
     this.#io = io;
@@ -61,6 +69,12 @@ export class SweepSession {
         `${experimentDir} exists. Give --resume to go on with it, or --experiment-name another name.`,
       );
     this.#lock = dryRun ? null : SweepLock.take(experimentDir, (line) => io.stderr(`note: ${line}`));
+    try {
+      keepCommands(options, (line) => this.#note(line));
+    } catch (error) {
+      this.close();
+      throw error;
+    }
     if (!dryRun) io.onInterrupt(() => this.#interrupt());
   }
 
@@ -78,15 +92,32 @@ export class SweepSession {
   }
 
   /** Whether every run of a combination is stored. */
-  isDone({ folder }: Combination): boolean {
-    return this.storedRuns(folder).length === this.options.numRuns;
+  isDone(combination: Combination): boolean {
+    return this.storedRuns(combination).length === this.options.numRuns;
   }
 
-  /** The runs of a combination that are stored. */
-  storedRuns(folder: string): RunData[] {
-    return Array.from({ length: this.options.numRuns }, (_, k) =>
-      readFinishedRun(SweepSession.runFile(folder, k)),
-    ).filter((run) => run !== null);
+  /**
+   * The runs of a combination that are stored.
+   * @throws UsageError where one was measured with other parameters, under the same name
+   */
+  storedRuns(combination: Combination): RunData[] {
+    const paths = Array.from({ length: this.options.numRuns }, (_, k) =>
+      SweepSession.runFile(combination.folder, k),
+    );
+    return paths.flatMap((path) => {
+      const run = readFinishedRun(path);
+      if (run === null) return [];
+      checkParameters(run, { ...combination.serveItem, ...combination.benchItem }, path);
+      return [run];
+    });
+  }
+
+  /** Says how much of the outcome is from an earlier start. */
+  sayReused(): void {
+    if (this.#reused === 0 || this.options.dryRun) return;
+    const broken = this.#reusedBroken === 0 ? '' : ` ${this.#reusedBroken} of them broke a threshold.`;
+    const runs = this.#reused === 1 ? '1 run was' : `${this.#reused} runs were`;
+    this.#io.stderr(`note: ${runs} stored already and not measured again.${broken}`);
   }
 
   /**
@@ -212,6 +243,7 @@ export class SweepSession {
     if (stored !== null) {
       this.say('Found existing results.');
       this.say('[SKIPPED BENCHMARK]');
+      this.#countReused(stored, run);
       return withOverrides(stored, run);
     }
     if (server === null) {
@@ -219,21 +251,37 @@ export class SweepSession {
       return null;
     }
     removeCutOff(words);
-    await this.#execute(options.bench, words);
-    if (options.afterBench === null) await server.resetCaches();
-    else await this.#execute({ words: options.afterBench, program: null }, options.afterBench);
+    const code = await this.#execute(options.bench, words, [0, brokenThreshold]);
+    const { afterBench } = options;
+    if (afterBench === null) await server.resetCaches();
+    else await this.#execute({ words: afterBench, program: null }, afterBench, [0]);
     const data = readRunFile(path);
     if (data === null)
       throw new BenchmarkFailedError(
         `the benchmark wrote no result to ${path}. Its command must be one that takes --save-result, --result-dir and --result-filename.`,
       );
-    const finished = withOverrides(data, run);
+    const broke = code === brokenThreshold;
+    const finished = withOverrides(broke ? { ...data, [brokenKey]: true } : data, run);
     writeJsonFile(path, finished, 4);
+    // A warm-up is not judged.
+    if (broke && run.runNumber >= 0) this.broken += 1;
     this.say('[END BENCHMARK]');
     return finished;
   }
 
-  async #execute(command: SweepCommand, words: readonly string[]): Promise<void> {
+  #countReused(stored: RunData, { runNumber }: OneRun): void {
+    if (runNumber < 0) return;
+    this.#reused += 1;
+    if (stored[brokenKey] !== true) return;
+    this.#reusedBroken += 1;
+    this.broken += 1;
+  }
+
+  /**
+   * @param good exit codes of a command that did its work
+   * @returns the exit code
+   */
+  async #execute(command: SweepCommand, words: readonly string[], good: readonly number[]): Promise<number> {
     if (this.#interrupts > 0) throw new SweepInterrupted();
     const group = startGroup(startWords(command, words), {
       env: childEnvironment(),
@@ -246,14 +294,14 @@ export class SweepSession {
     this.#bench = null;
     this.#lock?.remove(group.pid);
     if (this.#interrupts > 0) throw new SweepInterrupted();
-    if (code === brokenThreshold) this.broken += 1;
-    else if (code !== 0)
+    if (!good.includes(code))
       throw new BenchmarkFailedError(
         [
           `'${words.slice(0, 3).join(' ')}' ${error ?? `ended with exit code ${code}`}`,
           ...group.lastLines(),
         ].join('\n'),
       );
+    return code;
   }
 
   /** The benchmark lets open requests end, or aborts them at the second time; it alone gets the signal. */
@@ -281,12 +329,6 @@ function withOverrides(data: RunData, { runNumber, serveItem, benchItem }: OneRu
 
 function failureOf(error: unknown): { error_type: string; error: string } {
   return { error_type: error instanceof Error ? error.name : 'Error', error: messageOf(error) };
-}
-
-/** The run folder of a run that was cut off: the run is made anew, and a folder takes one run only. */
-function removeCutOff(words: readonly string[]): void {
-  const folder = runFolderOf(words);
-  if (folder !== null && existsSync(join(folder, 'run.json'))) rmSync(folder, { recursive: true });
 }
 
 /** Flags that the environment gives the sweep are not those of its benchmarks. */

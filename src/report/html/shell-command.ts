@@ -11,7 +11,8 @@ function shellWord(word: string): string {
   return /^[\w./:,@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-function withoutSecrets(argv: readonly string[]): string[] {
+/** Words of a command line without the values of headers, and without passwords within URLs: `***` in their place. */
+export function withoutSecrets(argv: readonly string[]): string[] {
   let inHeaders = false;
   return argv.map((word) => {
     if (word.startsWith('--')) {
