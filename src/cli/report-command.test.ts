@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -33,6 +33,19 @@ async function report(...argv: string[]) {
   const exitCode = await reportCommand.run([dir, ...argv], { env: {}, io });
   return { exitCode, out: out.join('\n'), err: err.join('\n') };
 }
+
+describe('a run without its records', () => {
+  it.each([
+    ['an empty file', ''],
+    ['lines that cannot be read', 'x\n{}\n'],
+  ])('of %s ends with 1', async (_, text) => {
+    expect((await report()).exitCode).toBe(0);
+    writeFileSync(join(dir, 'records.jsonl'), text);
+    const { exitCode, err } = await report();
+    expect(exitCode).toBe(1);
+    expect(err).toMatch(/^warning: .*1 of 1 records are missing/m);
+  });
+});
 
 describe('outputs of report', () => {
   it.each([

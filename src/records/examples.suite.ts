@@ -127,6 +127,7 @@ export function exampleFacts(changes: Partial<RunFacts>): RunFacts {
     startMs: 1000,
     endMs: 2000,
     interrupted: false,
+    measuredCount: null,
     omni: true,
     endpoint: { name: 'openai-chat-omni', itl: 'token_split', latencyEnd: 'last_message', output: 'text' },
     url: 'http://127.0.0.1:8000/v1/chat/completions',

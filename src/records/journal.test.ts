@@ -129,6 +129,45 @@ describe('a run folder', () => {
     expect(run.notes[0]).toContain('records.jsonl:2');
   });
 
+  const indices = ({ records }: { records: readonly { index: number }[] }) =>
+    records.map(({ index }) => index);
+  const written = (facts: Parameters<typeof exampleFacts>[0], kept: readonly number[]) => {
+    const journal = openJournal(dir, fail);
+    journal.describe(exampleFacts({ numPrompts: 20, ...facts }));
+    journal.append(exampleRecord({ index: 0, role: 'warmup' }));
+    for (const index of kept) journal.append(exampleRecord({ index }));
+    journal.close();
+  };
+
+  it.each([
+    ['of a run that counted them', { measuredCount: 20 }, [0, 1, 7], /17 of 20 records are missing/],
+    ['of all', { measuredCount: 20 }, [], /20 of 20 records are missing/],
+    ['of all, of an older run', { measuredCount: null }, [], /20 of 20 records are missing/],
+    ['between others, of an older run', { measuredCount: null }, [0, 1, 7], /5 of 8 records are missing/],
+  ])('says how many records are missing, %s', async (_, facts, kept, warning) => {
+    written(facts, kept);
+    expect((await readRun(dir)).warnings).toEqual([expect.stringMatching(warning)]);
+  });
+
+  it.each([
+    ['a dataset was shorter', { measuredCount: 3 }],
+    ['an older run’s dataset was shorter', { measuredCount: null }],
+    ['it was stopped', { interrupted: true, measuredCount: 3 }],
+    ['it was cut off', { endMs: null }],
+  ])('misses none where %s', async (_, facts) => {
+    written(facts, [0, 1, 2]);
+    expect((await readRun(dir)).warnings).toEqual([]);
+  });
+
+  it('counts a record that is there twice once', async () => {
+    written({ measuredCount: 3 }, [0, 1, 2]);
+    const path = join(dir, 'records.jsonl');
+    appendFileSync(path, readFileSync(path));
+    const run = await readRun(dir);
+    expect(indices({ records: run.records.filter(({ role }) => role === 'measured') })).toEqual([0, 1, 2]);
+    expect(run.warnings).toEqual([expect.stringMatching(/3 of 6 records are of requests that had one/)]);
+  });
+
   it('refuses a folder that already holds a run', () => {
     openJournal(dir, fail).close();
     expect(() => openJournal(dir, fail)).toThrow(/already holds a run/);

@@ -88,6 +88,8 @@ export type StoredRun = {
   readonly records: readonly RequestRecord[];
   /** What could not be read, for the user. */
   readonly notes: readonly string[];
+  /** What falsifies the figures, for the user: records that are missing, or there twice. */
+  readonly warnings: readonly string[];
 };
 
 /**
@@ -98,13 +100,19 @@ export async function readRun(dir: string): Promise<StoredRun> {
   const facts = decodeRunFacts(readRunFile(join(dir, runFile), dir), join(dir, runFile));
   const records: RequestRecord[] = [];
   const notes: string[] = [];
+  const seen = new Set<number>();
+  let repeated = 0;
   const path = join(dir, recordsFile);
   let number = 0;
   for await (const { bytes, complete } of readLines(path)) {
     number += 1;
     if (isBlank(bytes)) continue;
     try {
-      records.push(decodeRecord(bytes, `${path}:${number}`));
+      const record = decodeRecord(bytes, `${path}:${number}`);
+      const isRepeated = record.role === 'measured' && seen.has(record.index);
+      if (record.role === 'measured') seen.add(record.index);
+      if (isRepeated) repeated += 1;
+      else records.push(record);
     } catch (error) {
       if (!(error instanceof InputFileError)) throw error;
       notes.push(
@@ -114,7 +122,28 @@ export async function readRun(dir: string): Promise<StoredRun> {
       );
     }
   }
-  return { facts, records, notes };
+  const warnings: string[] = [];
+  if (repeated > 0)
+    warnings.push(
+      `${path}: ${repeated} of ${seen.size + repeated} records are of requests that had one already (was a journal appended to another?); the first of each counts.`,
+    );
+  const missing = missingOf(facts, seen);
+  if (missing > 0)
+    warnings.push(
+      `${path}: ${missing} of ${missing + seen.size} records are missing; the figures are those of the ${seen.size} that are left.`,
+    );
+  return { facts, records, notes, warnings };
+}
+
+/** How many records a run that came to its end has lost. Older runs do not say how many they had. */
+function missingOf(facts: RunFacts, seen: ReadonlySet<number>): number {
+  if (facts.measuredCount !== null) return Math.max(0, facts.measuredCount - seen.size);
+  // A run that was stopped left requests out.
+  if (facts.endMs === null || facts.interrupted) return 0;
+  if (seen.size === 0) return facts.numPrompts;
+  let last = 0;
+  for (const index of seen) last = Math.max(last, index);
+  return last + 1 - seen.size;
 }
 
 function readRunFile(path: string, dir: string): string {

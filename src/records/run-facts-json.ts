@@ -62,6 +62,7 @@ const runFactsSchema: z.ZodType<RunFacts> = z.strictObject({
     })
     .nullable(),
   // Absent from runs of before they were recorded.
+  measuredCount: numberOrNull.default(null),
   datasetResults: z.record(z.string(), z.unknown()).default({}),
   datasetLines: z.array(z.string()).default([]),
   environment: z

@@ -65,6 +65,8 @@ export type RunFacts = {
   /** When the last measured request and the probe loop had ended; `null` = the run was cut off. */
   readonly endMs: number | null;
   readonly interrupted: boolean;
+  /** Measured requests that have a record; `null` = the run was cut off, or is of before this was recorded. */
+  readonly measuredCount: number | null;
   readonly omni: boolean;
   readonly endpoint: EndpointTraits;
   readonly url: string;

@@ -44,11 +44,19 @@ async function readRuns(path: string, percentiles: readonly number[]): Promise<C
 }
 
 async function readFolder(path: string, percentiles: readonly number[]): Promise<ComparedRun> {
-  const { facts, records, notes } = await readRun(path);
+  const { facts, records, notes, warnings } = await readRun(path);
+  if (!records.some(({ role }) => role === 'measured'))
+    throw new InputFileError(
+      `compare: ${path} holds no record of a request, so there is nothing to compare. ${[...warnings, ...notes][0] ?? 'The run ended before any request did.'}`,
+    );
   const metricPercentiles = [...new Set([...facts.metricPercentiles, ...percentiles])];
   const cutOff =
     facts.endMs === null ? [`${path}: the run was cut off; only its finished requests count.`] : [];
-  return runOfSummary(summarize(records, { ...facts, metricPercentiles }), path, [...notes, ...cutOff]);
+  return runOfSummary(summarize(records, { ...facts, metricPercentiles }), path, [
+    ...warnings,
+    ...notes,
+    ...cutOff,
+  ]);
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

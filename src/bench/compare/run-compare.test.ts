@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -97,6 +105,22 @@ describe('sides', () => {
 
   it('are several names with commas', async () => {
     expect((await readSide(`${at('a.json')},${at('cell')}`, [])).runs).toHaveLength(3);
+  });
+
+  it('that have lost every record are refused, and so is any condition on them', async () => {
+    journal(at('lost'), 50);
+    truncateSync(at('lost/records.jsonl'), 0);
+    for (const sides of [
+      ['lost', 'run-a'],
+      ['run-a', 'lost'],
+      ['run-a,lost', 'run-b'],
+    ])
+      await expect(
+        compare({
+          sides: sides.map((side) => side.split(',').map(at).join(',')),
+          gates: [parseGate('threshold', 'failed<1')],
+        }),
+      ).rejects.toThrow(/lost holds no record of a request/);
   });
 
   it('that do not exist or hold no result are refused', async () => {

@@ -165,6 +165,7 @@ export class MeasuredRun {
       ...begun,
       endMs: lastEndMs([...measured, ...probed]) ?? end.endMs,
       interrupted: this.interrupts.count > 0,
+      measuredCount: measured.length,
       self: selfMeasurement(this.#options, {
         threads: loadThreadCount(this.#options.loadThreads),
         records,

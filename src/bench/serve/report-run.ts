@@ -5,6 +5,7 @@ import { presentRun } from './present-run.ts';
 
 /**
  * Prints any report from a stored run, also from one that was killed.
+ * @returns exit code 1 where every request failed or no record of one is left, 3 where a threshold broke
  * @throws InputFileError when the folder holds no run
  */
 export async function reportRun(
@@ -12,15 +13,17 @@ export async function reportRun(
   overrides: ReportOverrides,
   io: CommandIo,
 ): Promise<{ exitCode: number }> {
-  const { facts, records, notes } = await readRun(dir);
+  const { facts, records, notes, warnings } = await readRun(dir);
   for (const note of notes) io.stderr(`note: ${note}`);
+  for (const warning of warnings) io.stderr(`warning: ${warning}`);
   if (facts.endMs === null)
     io.stderr(
       `note: this run was cut off; the report covers the ${records.length} requests that had finished.`,
     );
   const stored = { facts: overridden(facts, overrides), records };
   const { allFailed, broken } = await presentRun(stored, overrides, io);
-  return { exitCode: allFailed ? 1 : broken ? 3 : 0 };
+  const nothingLeft = !records.some(({ role }) => role === 'measured');
+  return { exitCode: allFailed || nothingLeft ? 1 : broken ? 3 : 0 };
 }
 
 function overridden(facts: RunFacts, overrides: ReportOverrides): RunFacts {

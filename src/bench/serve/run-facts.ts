@@ -54,6 +54,7 @@ export function plannedFacts(
     startMs: null,
     endMs: null,
     interrupted: false,
+    measuredCount: null,
     omni: options.omni,
     endpoint: run.endpoint.traits,
     url: run.target.url,
