@@ -3,7 +3,7 @@ import { UsageError } from '../foundation/errors.ts';
 import { goodputKeys } from '../metrics/goodput.ts';
 import { percentileMetrics } from '../metrics/percentile-metrics.ts';
 import { benchServeOptions } from './bench-serve/bench-serve-options.ts';
-import { asksForRuns, listedBench } from './bench-serve/listed-bench.ts';
+import { asksForRuns, listedBench, listNotes } from './bench-serve/listed-bench.ts';
 import { type Command, type CommandContext, flagsOrHelp } from './command.ts';
 import { allBenchServeFlags } from './flags/bench-serve/bench-serve-flags.ts';
 
@@ -53,6 +53,7 @@ async function runLists(
   { io }: CommandContext,
 ): Promise<number> {
   const options = listedBench(argv, flags, new Date());
+  for (const note of listNotes(flags)) io.stderr(`note: ${note}`);
   // Lazy, as the load engine is.
   const { runSweep } = await import('../bench/sweep/run-sweep.ts');
   const { sweepTable } = await import('../report/sweep/sweep-table.ts');

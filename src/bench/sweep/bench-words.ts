@@ -1,5 +1,5 @@
 import { existsSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, parse } from 'node:path';
 import { applyParameters } from './apply-parameters.ts';
 import type { ParameterItem } from './parameter-file.ts';
 
@@ -8,15 +8,11 @@ const sweepMetrics = ['ttft', 'tpot', 'itl', 'e2el'];
 
 /**
  * The benchmark's command for one run: with the setting's parameters, saving its result to a file of the sweep. Metrics
- * that the command asks for itself stay, and a run folder gets a place of its own for each run.
+ * that the command asks for itself stay; a run folder and an HTML report get a place of their own for each run.
  * @param outputPath the run's result file
  */
-export function benchWords(
-  command: readonly string[],
-  item: ParameterItem,
-  of: { readonly folder: string; readonly fileName: string; readonly experimentDir: string },
-): string[] {
-  const words = withRunFolder(applyParameters(command, item), of);
+export function benchWords(command: readonly string[], item: ParameterItem, of: Place): string[] {
+  const words = withOwnPage(withRunFolder(applyParameters(command, item), of), of);
   const asked = valuesOf(words, '--percentile-metrics').flatMap((value) => value.split(','));
   const metrics = [...new Set([...sweepMetrics, ...asked.map((name) => name.trim())])].filter(
     (name) => name !== '',
@@ -43,14 +39,26 @@ function runFolderOf(words: readonly string[]): string | null {
   return valuesOf(words, '--run-dir').at(-1) ?? null;
 }
 
-function withRunFolder(
-  words: readonly string[],
-  of: { readonly folder: string; readonly fileName: string; readonly experimentDir: string },
-): string[] {
+/** The place of one run. */
+type Place = { readonly folder: string; readonly fileName: string; readonly experimentDir: string };
+
+function combinationOf(of: Place): string {
+  return of.folder.slice(of.experimentDir.length).replace(/^\/+/, '');
+}
+
+/** `report.html` becomes `report-BENCH--max_concurrency=1-run=0.html`: each run would overwrite that of the last. */
+function withOwnPage(words: readonly string[], of: Place): string[] {
+  const base = valuesOf(words, '--html').at(-1);
+  if (base === undefined) return [...words];
+  const { dir, name, ext } = parse(base);
+  const parts = [name, combinationOf(of), of.fileName.replace(/\.json$/, '')].filter((part) => part !== '');
+  return [...words, '--html', join(dir, `${parts.join('-')}${ext}`)];
+}
+
+function withRunFolder(words: readonly string[], of: Place): string[] {
   const base = runFolderOf(words);
   if (base === null) return [...words];
-  const combination = of.folder.slice(of.experimentDir.length).replace(/^\/+/, '');
-  const own = join(base, combination, of.fileName.replace(/\.json$/, ''));
+  const own = join(base, combinationOf(of), of.fileName.replace(/\.json$/, ''));
   return [...words, '--run-dir', own];
 }
 

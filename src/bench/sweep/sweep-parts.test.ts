@@ -94,6 +94,24 @@ describe('benchWords', () => {
   });
 });
 
+describe('benchWords with a page', () => {
+  it.each([
+    ['--html=l.html', 'l-B-run=0.html'],
+    ['--html=d/l.html', 'd/l-B-run=0.html'],
+    ['--html=d.e/l', 'd.e/l-B-run=0'],
+  ])('%s is one for each run', (flag, page) => {
+    const words = benchWords(
+      ['c', flag],
+      {},
+      { folder: 'r/e/B', fileName: 'run=0.json', experimentDir: 'r/e' },
+    );
+    expect(words[words.lastIndexOf('--html') + 1]).toBe(page);
+    expect(benchWords(['c'], {}, { folder: 'r', fileName: 'run=0.json', experimentDir: 'r' })).not.toContain(
+      '--html',
+    );
+  });
+});
+
 describe('serverUrl', () => {
   it.each([
     ['vllm serve m', 'http://127.0.0.1:8000'],

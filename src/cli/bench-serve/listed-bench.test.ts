@@ -2,13 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../foundation/errors.ts';
 import { allBenchServeFlags } from '../flags/bench-serve/bench-serve-flags.ts';
 import { parseFlags } from '../flags/parse-flags.ts';
-import { asksForRuns, listedBench } from './listed-bench.ts';
+import { asksForRuns, listedBench, listNotes } from './listed-bench.ts';
 
-async function listed(argv: readonly string[]) {
-  const parsed = await parseFlags(argv, allBenchServeFlags, {});
+async function listed(argv: readonly string[], env = {}) {
+  const parsed = await parseFlags(argv, allBenchServeFlags, env);
   if (parsed.kind === 'help') throw new Error('help');
   return {
     asks: asksForRuns(parsed.values),
+    notes: listNotes(parsed.values),
     make: () => listedBench(argv, parsed.values, new Date(2026, 0, 2, 3, 4, 5)),
   };
 }
@@ -65,6 +66,19 @@ describe('bench serve over lists', () => {
       { max_concurrency: 2, request_rate: 0.5 },
       { max_concurrency: 2, request_rate: Infinity },
     ]);
+  });
+
+  it('says what becomes of flags that name one place for all runs', async () => {
+    const argv = ['--append-result', '--result-filename', 'a.json', '--html', 'l.html', '--num-runs', '2'];
+    expect((await listed(argv)).notes.map((note) => note.split(/[ :]/)[0])).toEqual([
+      ...['--result-filename', '--append-result', '--html'],
+    ]);
+    expect((await listed(['--num-runs', '2', '--save-result'])).notes).toEqual([]);
+  });
+
+  it('sees a page that the environment asks for', async () => {
+    const { make } = await listed(['--num-runs', '2'], { OMNIMETER_HTML: 'l.html' });
+    expect(make().bench.words).toEqual(['omnimeter', 'bench', 'serve', '--html', 'l.html']);
   });
 
   it.each([

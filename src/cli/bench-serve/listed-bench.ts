@@ -30,6 +30,18 @@ export function asksForRuns(flags: Flags): boolean {
   );
 }
 
+/** What becomes of flags that name one place for what each of several runs makes. */
+export function listNotes(flags: Flags): string[] {
+  const place = 'the result of each run is a file run=K.json in a folder of its level';
+  const notes: string[] = [];
+  if (flags['result-filename'] !== null)
+    notes.push(`--result-filename has no effect on several runs: ${place}.`);
+  if (flags['append-result']) notes.push(`--append-result appends nothing with several runs: ${place}.`);
+  if (flags.html !== null)
+    notes.push('--html: one page for each run, with its level and number in the name.');
+  return notes;
+}
+
 /**
  * `bench serve` over simple lists as a sweep of itself against a server that runs: each run is a process of its own, so
  * that none inherits the heap or the connections of another.
@@ -38,7 +50,7 @@ export function asksForRuns(flags: Flags): boolean {
 export function listedBench(argv: readonly string[], flags: Flags, now: Date): SweepOptions {
   const saves = flags['save-result'] || flags['append-result'] || flags['result-dir'] !== null;
   const parent = saves ? (flags['result-dir'] ?? '.') : mkdtempSync(join(tmpdir(), 'omnimeter-sweep-'));
-  const words = ['omnimeter', 'bench', 'serve', ...withoutLists(argv)];
+  const words = ['omnimeter', 'bench', 'serve', ...withoutLists(argv, flags)];
   return withLists(
     {
       serve: null,
@@ -65,7 +77,7 @@ export function listedBench(argv: readonly string[], flags: Flags, now: Date): S
  * The command line of one run: without the lists, and without a place for results, which the sweep chooses. Lists from
  * a configuration file or the environment are taken back.
  */
-function withoutLists(argv: readonly string[]): string[] {
+function withoutLists(argv: readonly string[], { html }: Flags): string[] {
   const { assignments } = readArguments(argv, allBenchServeFlags);
   const kept = assignments
     .filter(({ name }) => !ownFlags.has(name) && !placeFlags.has(name))
@@ -74,6 +86,8 @@ function withoutLists(argv: readonly string[]): string[] {
       const [only = ''] = texts;
       return texts.length === 1 && only.startsWith('-') ? [`${spelled}=${only}`] : [spelled, ...texts];
     });
+  // From wherever it comes, it must be in sight to become a page for each run.
+  if (html !== null && !assignments.some(({ name }) => name === 'html')) kept.push('--html', html);
   const configured = assignments.some(({ name }) => name === 'config');
   return configured
     ? [...kept, '--num-runs', '1', '--sweep-max-concurrency=', '--sweep-request-rate=']
