@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { InputFileError, messageOf } from '../../foundation/errors.ts';
+import { nearestName } from '../../foundation/nearest-name.ts';
 import { deepMerge, isPlainObject, type PlainObject } from './deep-merge.ts';
 
 /** The deployments that the package carries; the build copies them to stand beside the bundle's chunks. */
@@ -48,6 +49,21 @@ export type DeployFile = {
   readonly isBundled: boolean;
   readonly values: z.infer<typeof fileSchema>;
 };
+
+/** Stage settings that a file gives at its top level, for all stages. */
+export const pipelineWide = ['data_parallel_size', 'pipeline_parallel_size'];
+
+/** What of a file's top level has no effect, for the user; `null` = all has. */
+export function topLevelNotice({ name, values }: DeployFile): string | null {
+  const known = [...Object.keys(fileSchema.shape), ...pipelineWide];
+  const others = Object.keys(values).filter((key) => !known.includes(key));
+  if (others.length === 0) return null;
+  const slips = others.flatMap((key) => {
+    const nearest = nearestName(key, known);
+    return nearest === null ? [] : [` Did you mean "${nearest}" by "${key}"?`];
+  });
+  return `${name}: no effect at the top level: ${others.join(', ')}.${slips.join('')}`;
+}
 
 /** Names of the deployments that the package carries. */
 export function bundledDeployNames(): string[] {
@@ -125,6 +141,26 @@ function fromLegacy(file: PlainObject): PlainObject {
   return { ...rest, stages };
 }
 
+/** @throws InputFileError where one list speaks of a stage twice: which one counts would be a guess */
+function checkStagesOnce(path: string, place: string, stages: unknown): void {
+  const seen = new Set<unknown>();
+  for (const stage of Array.isArray(stages) ? stages.filter(isPlainObject) : []) {
+    const id = stage.stage_id;
+    if (id !== undefined && seen.has(id))
+      throw new InputFileError(
+        `${path}: ${place} has stage_id ${String(id)} twice. Put both into one entry.`,
+      );
+    seen.add(id);
+  }
+}
+
+function checkAllStagesOnce(path: string, file: PlainObject): PlainObject {
+  checkStagesOnce(path, 'stages', file.stages);
+  for (const [name, section] of Object.entries(isPlainObject(file.platforms) ? file.platforms : {}))
+    if (isPlainObject(section)) checkStagesOnce(path, `platforms.${name}.stages`, section.stages);
+  return file;
+}
+
 function readYaml(path: string): PlainObject {
   let value: unknown;
   try {
@@ -137,7 +173,7 @@ function readYaml(path: string): PlainObject {
     throw new InputFileError(
       `The deployment file ${path} must hold keys and values, e.g. "async_chunk: true".`,
     );
-  return fromLegacy(value);
+  return checkAllStagesOnce(path, fromLegacy(value));
 }
 
 function readWithBase(path: string, below: readonly string[]): PlainObject {

@@ -122,6 +122,20 @@ stages:
     expect(notices).toEqual([`${path}: no effect on simulated engines: some_vendor_key.`]);
   });
 
+  test.each([
+    [
+      'asynch_chunk: true',
+      ': no effect at the top level: asynch_chunk. Did you mean "async_chunk" by "asynch_chunk"?',
+    ],
+    ['dtype: bfloat16\nasync_chunk: true\ndata_parallel_size: 1', ': no effect at the top level: dtype.'],
+    ['max_num_seqs: 4', ': no effect at the top level: max_num_seqs.'],
+  ])('says what has no effect at its top level: %j', (text, notice) => {
+    const path = file('top.yaml', text);
+    expect(deploy({ deployConfig: path }).notices).toEqual([`${path}${notice}`]);
+    const over = file('over.yaml', 'base_config: top.yaml\n');
+    expect(deploy({ deployConfig: over }).notices).toEqual([`${over}${notice}`]);
+  });
+
   test('chunk sizes stand in the connector, and a stage’s own law wins', () => {
     const connector =
       'connectors:\n  c: { name: SharedMemoryConnector, extra: { codec_chunk_frames: 50, initial_codec_chunk_frames: 9 } }\n';
@@ -198,6 +212,16 @@ runtime: { enabled: true, defaults: { window_size: -1, max_inflight: 1 } }
       'an engine that there is not',
       'base_config: nowhere.yaml',
       /nowhere\.yaml does not exist.*qwen3_omni\.yaml/,
+    ],
+    [
+      'a stage that is there twice',
+      'stages: [{ stage_id: 1, max_num_seqs: 2 }, { stage_id: 0 }, { stage_id: 1 }]',
+      /bad\.yaml: stages has stage_id 1 twice/,
+    ],
+    [
+      'a stage that a platform has twice',
+      'platforms: { npu: { stages: [{ stage_id: 0 }, { stage_id: 0 }] } }',
+      /platforms\.npu\.stages has stage_id 0 twice/,
     ],
     ['a circle', 'base_config: bad.yaml', /build on each other in a circle/],
   ])('with %s is refused', (_what, text, message) => {

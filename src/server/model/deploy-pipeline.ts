@@ -7,7 +7,7 @@ import type {
 } from '../pipeline/pipeline-definition.ts';
 import { applyStageEntry } from './apply-stage-entry.ts';
 import { deepMerge, isPlainObject, type PlainObject } from './deep-merge.ts';
-import { type DeployFile, readDeployFile } from './deploy-file.ts';
+import { type DeployFile, pipelineWide, readDeployFile, topLevelNotice } from './deploy-file.ts';
 import { type EdgeTransport, edgeTransports } from './edge-transport.ts';
 import { globalStageValues } from './global-flags.ts';
 import { pipelineByName, pipelineForModel, pipelineNames } from './pipeline-registry.ts';
@@ -75,9 +75,6 @@ function platformSource(request: DeployRequest, file: DeployFile): Source[] {
   const byStage = byStageId(section.stages);
   return [{ name: `${file.name}, platforms.${platform}`, byStage, unknownKeys: 'extras', tells: false }];
 }
-
-/** Stage settings that a file gives at its top level, for all stages. */
-const pipelineWide = ['data_parallel_size', 'pipeline_parallel_size'];
 
 /** Chunk sizes stand in the connector's settings in a real deployment. */
 function chunkLaws(stage: StageDefinition, file: DeployFile): PlainObject {
@@ -199,8 +196,9 @@ export function deployPipeline(request: DeployRequest): Deployment {
   const topology = pipelineOf(request, given);
   const file = given ?? readDeployFile(topology.defaultDeploy);
   const global = globalStageValues(request.globalFlags);
+  const tells = given !== null && !given.isBundled;
   const sources: Source[] = [
-    fileSource(file, topology, given !== null && !given.isBundled),
+    fileSource(file, topology, tells),
     ...platformSource(request, file),
     {
       name: 'flags',
@@ -211,6 +209,8 @@ export function deployPipeline(request: DeployRequest): Deployment {
     overridesSource(request.stageOverrides ?? {}),
   ];
   const { stages, values, notices } = applySources(topology, sources, file.name);
+  const topLevel = tells ? topLevelNotice(file) : null;
+  if (topLevel !== null) notices.unshift(topLevel);
   const firstValues = values[0] ?? {};
   const maxModelLen = firstValues.max_model_len;
   const limits = limitsOf(topology.limitMmPerPrompt, file.values.limit_mm_per_prompt);
