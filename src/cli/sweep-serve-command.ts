@@ -1,6 +1,7 @@
 import { UsageError } from '../foundation/errors.ts';
 import { type Command, flagsOrHelp } from './command.ts';
 import { sweepServeFlags, sweepWorkloadFlags } from './flags/sweep/sweep-flags.ts';
+import { checkSweepCommands } from './sweep/check-sweep-commands.ts';
 import { sweepOptions, withLists } from './sweep/sweep-command-options.ts';
 
 /** `omnimeter bench sweep serve`. */
@@ -21,6 +22,7 @@ export const sweepServeCommand: Command = {
       sweepOptions(parsed.values, { command: ['bench', 'sweep', 'serve', ...argv], now: new Date() }),
       parsed.values,
     );
+    await checkSweepCommands(options, context.env);
     // Lazy, as every command's own work is.
     const { runSweep } = await import('../bench/sweep/run-sweep.ts');
     const { sweepTable } = await import('../report/sweep/sweep-table.ts');
@@ -48,6 +50,7 @@ export const sweepWorkloadCommand: Command = {
     const { values: flags } = parsed;
     const command = ['bench', 'sweep', 'serve_workload', ...argv];
     const options = sweepOptions(flags, { command, now: new Date() });
+    await checkSweepCommands(options, context.env);
     // Lazy, as every command's own work is.
     const { runWorkloadSweep } = await import('../bench/sweep/run-workload-sweep.ts');
     const { sweepTable } = await import('../report/sweep/sweep-table.ts');
