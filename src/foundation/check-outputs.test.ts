@@ -20,7 +20,9 @@ const check = (...paths: string[]) =>
 
 describe('checkOutputs', () => {
   it('lets new files and files that are not read be written', () => {
-    expect(() => check(at('new'), at('old'), at('in.json'), '/dev/null', '/dev/null')).not.toThrow();
+    expect(() =>
+      check(at('new'), at('old'), at('in.json'), at('in/below'), '/dev/null', '/dev/null'),
+    ).not.toThrow();
   });
 
   it.each([at('in'), at('soft'), at('hard'), relative('.', at('in'))])('refuses the input %s', (path) => {

@@ -1,17 +1,26 @@
-import { statSync } from 'node:fs';
+import { type BigIntStats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UsageError } from './errors.ts';
 
 /** A file that a command is about to write, and the flag that named it. */
 export type OutputPath = { readonly flag: string; readonly path: string };
 
+/** What is at a path; `null` where nothing is, or nothing can be, such as below a file. Writing will say why. */
+export function fileAt(path: string): BigIntStats | null {
+  try {
+    return statSync(path, { bigint: true });
+  } catch {
+    return null;
+  }
+}
+
 /**
  * What tells files apart: links of both kinds lead to the same one, and one that is not there has only its name.
  * @returns `null` for what cannot be overwritten, such as `/dev/null`
  */
 function identity(path: string): string | null {
-  const file = statSync(path, { bigint: true, throwIfNoEntry: false });
-  if (file === undefined) return resolve(path);
+  const file = fileAt(path);
+  if (file === null) return resolve(path);
   return file.isFile() ? `${file.dev}:${file.ino}` : null;
 }
 

@@ -214,6 +214,30 @@ describe('outputs', () => {
     expect(existsSync(outputs.json)).toBe(true);
   });
 
+  it.each([
+    [[], 2],
+    [[parseGate('threshold', 'p99_ttft_ms<500')], 2],
+    [[parseGate('threshold', 'p99_ttft_ms<50')], 3],
+  ])('that cannot be written do not cost the others, nor what the conditions say', async (gates, code) => {
+    const dir = mkdtempSync(join(folder, 'outputs-'));
+    const outputs = {
+      // The folder of the first would be a file.
+      json: join(at('a.json'), 'c.json'),
+      markdown: dir,
+      html: join(dir, 'c.html'),
+      junit: join(dir, 'c.xml'),
+    };
+    const summary = join(dir, 'summary.md');
+    const { exitCode, errors } = await compare({ outputs, gates, stepSummary: summary });
+    expect(exitCode).toBe(code);
+    for (const path of [outputs.html, outputs.junit, summary])
+      expect(readFileSync(path, 'utf8')).not.toBe('');
+    expect(errors.split('\n')).toEqual([
+      expect.stringContaining(`error: cannot write ${outputs.json}: `),
+      expect.stringContaining(`error: cannot write ${outputs.markdown}: `),
+    ]);
+  });
+
   it('of which two are on standard output are refused', async () => {
     await expect(compare({ outputs: { ...none, json: '-', markdown: '-' } })).rejects.toThrow(
       /--json and --markdown: only one output can go to standard output/,

@@ -1,7 +1,7 @@
-import { appendFileSync, existsSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { checkOutputs, type OutputPath } from '../../foundation/check-outputs.ts';
-import { messageOf, OutputFileError, UsageError } from '../../foundation/errors.ts';
+import { checkOutputs, fileAt, type OutputPath } from '../../foundation/check-outputs.ts';
+import { messageOf, UsageError } from '../../foundation/errors.ts';
 import { makeFolder } from '../../foundation/make-folder.ts';
 import { runFiles } from '../../records/journal.ts';
 import { compareKey } from '../../report/compare/compare-key.ts';
@@ -46,8 +46,8 @@ export type ComparisonFormat = 'json' | 'markdown' | 'html' | 'junit';
 
 /**
  * Compares runs with a baseline, prints and writes what was asked for, and judges the conditions.
- * @returns exit code 3 where a condition broke
- * @throws UsageError for a name or key that does not exist; InputFileError, OutputFileError
+ * @returns exit code 3 where a condition broke, else 2 where an output could not be written
+ * @throws UsageError for a name or key that does not exist; InputFileError
  */
 export async function runCompare(options: RunCompareOptions, io: CompareIo): Promise<{ exitCode: number }> {
   const percentiles = options.gates.flatMap(({ key }) => {
@@ -69,8 +69,10 @@ export async function runCompare(options: RunCompareOptions, io: CompareIo): Pro
     });
     return { comparison, gates: judge(comparison, options) };
   });
-  writeOutputs(judged, options, io);
-  return { exitCode: judged.some(({ gates }) => gates.some(({ passed }) => !passed)) ? 3 : 0 };
+  const problems = writeOutputs(judged, options, io);
+  for (const problem of problems) io.stderr(`error: ${problem}`);
+  const broken = judged.some(({ gates }) => gates.some(({ passed }) => !passed));
+  return { exitCode: broken ? 3 : problems.length > 0 ? 2 : 0 };
 }
 
 /** @throws UsageError where two documents would be put together on standard output */
@@ -90,7 +92,7 @@ function outputPaths(outputs: RunCompareOptions['outputs']): OutputPath[] {
 function filesOf({ runs }: Side): string[] {
   return [...new Set(runs.map(({ source }) => source))].flatMap((source) => {
     const path = existsSync(source) ? source : source.replace(/:\d+$/, '');
-    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ? runFiles(path) : [path];
+    return fileAt(path)?.isDirectory() ? runFiles(path) : [path];
   });
 }
 
@@ -128,7 +130,12 @@ function regressions(comparison: Comparison): GateResult[] {
   }));
 }
 
-function writeOutputs(judged: readonly JudgedComparison[], options: RunCompareOptions, io: CompareIo): void {
+/** @returns what could not be written: one output must not cost the others */
+function writeOutputs(
+  judged: readonly JudgedComparison[],
+  options: RunCompareOptions,
+  io: CompareIo,
+): string[] {
   const { familyError, outputs } = options;
   const markdown = (): string => judged.map((each) => renderComparisonMarkdown(each, familyError)).join('\n');
   const made: Readonly<Record<ComparisonFormat, () => string>> = {
@@ -144,22 +151,25 @@ function writeOutputs(judged: readonly JudgedComparison[], options: RunCompareOp
     if (i > 0) say('');
     for (const line of renderComparison(each, familyError)) say(line);
   }
+  const problems: (string | null)[] = [];
   for (const [format, make] of Object.entries(made)) {
     const path = outputs[format as ComparisonFormat];
     if (path === '-') io.stdout(make().trimEnd());
-    else if (path !== null) write(path, make(), { append: false });
+    else if (path !== null) problems.push(write(path, make(), { append: false }));
   }
-  if (options.stepSummary !== null) write(options.stepSummary, `${markdown()}\n`, { append: true });
+  if (options.stepSummary !== null)
+    problems.push(write(options.stepSummary, `${markdown()}\n`, { append: true }));
+  return problems.filter((problem) => problem !== null);
 }
 
-function write(path: string, text: string, { append }: { append: boolean }): void {
+/** @returns what went wrong, or `null` */
+function write(path: string, text: string, { append }: { append: boolean }): string | null {
   try {
     makeFolder(dirname(path));
     if (append) appendFileSync(path, text);
     else writeFileSync(path, text);
-  } catch (cause) {
-    throw new OutputFileError(`cannot write ${path}: ${messageOf(cause)}. Name a file that can be written.`, {
-      cause,
-    });
+    return null;
+  } catch (error) {
+    return `cannot write ${path}: ${messageOf(error)}. Name a file that can be written.`;
   }
 }

@@ -1,6 +1,7 @@
-import { closeSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
+import { closeSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname, extname, join, parse } from 'node:path';
 import { stringify } from 'yaml';
+import { fileAt } from '../../foundation/check-outputs.ts';
 import { messageOf, OutputFileError, UsageError } from '../../foundation/errors.ts';
 import { makeFolder } from '../../foundation/make-folder.ts';
 import { summarize } from '../../metrics/summarize.ts';
@@ -61,10 +62,7 @@ export async function exportRun(
 }
 
 function pathOf(format: ExportFormat, { formats, output }: ExportRequest): string {
-  const isFolder =
-    output === null ||
-    output.endsWith('/') ||
-    statSync(output, { throwIfNoEntry: false })?.isDirectory() === true;
+  const isFolder = output === null || output.endsWith('/') || fileAt(output)?.isDirectory() === true;
   if (isFolder) return join(output ?? '', fileNames[format]);
   if (formats.length === 1) return output;
   if (extname(output) === '') return join(output, fileNames[format]);
