@@ -23,6 +23,8 @@ export class CsvSplitter {
   #line = 1;
   #rowLine = 1;
   #afterQuote = false;
+  /** So many characters of the field were in quotes: a carriage return among them is the field's own. */
+  #quotedLength = 0;
 
   constructor(take: (fields: string[], line: number) => void) {
     this.#take = take;
@@ -41,6 +43,7 @@ export class CsvSplitter {
           continue;
         }
         this.#inQuotes = false;
+        this.#quotedLength = this.#field.length;
         from = at;
       }
       if (this.#inQuotes) {
@@ -56,7 +59,7 @@ export class CsvSplitter {
         this.#endField(text.slice(from, at));
         from = at + 1;
       } else if (code === 0x0a) {
-        this.#endField(text.slice(from, at).replace(/\r$/, ''));
+        this.#endLastField(text.slice(from, at));
         this.#endRow();
         from = at + 1;
       }
@@ -69,14 +72,24 @@ export class CsvSplitter {
     if (this.#inQuotes && !this.#afterQuote)
       throw new Error(`a quoted field that starts in line ${this.#rowLine} never ends`);
     if (this.#field === '' && this.#fields.length === 0 && !this.#quoted) return;
-    this.#endField('');
+    if (this.#afterQuote) this.#quotedLength = this.#field.length;
+    this.#endLastField('');
     this.#endRow();
   }
 
+  /** A carriage return before the line feed, or before the file's end, belongs to the line end. */
+  #endLastField(rest: string): void {
+    const field = this.#field + rest;
+    const isLineEnd = field.length > this.#quotedLength && field.endsWith('\r');
+    this.#field = isLineEnd ? field.slice(0, -1) : field;
+    this.#endField('');
+  }
+
   #endField(rest: string): void {
-    this.#fields.push((this.#field + rest).replace(/\r$/, ''));
+    this.#fields.push(this.#field + rest);
     this.#field = '';
     this.#quoted = false;
+    this.#quotedLength = 0;
   }
 
   #endRow(): void {

@@ -40,6 +40,12 @@ describe('a JSON array', () => {
     expect(entriesOf(arrayIndexer(), text, cuts).map((part) => JSON.parse(part))).toEqual(JSON.parse(text));
   });
 
+  test('knows an escaped quote whose backslash was the last byte of a piece', () => {
+    const text = '[{"a":"\\""},{"b":"\\\\"}]';
+    const places = Array.from({ length: text.length }, (_, at) => at);
+    expect(entriesOf(arrayIndexer(), text, places)).toEqual(['{"a":"\\""}', '{"b":"\\\\"}']);
+  });
+
   test('may begin with a byte order mark and end in blanks', () => {
     expect(entriesOf(arrayIndexer(), '\uFEFF [ {"a": 1} ,\n{} ] \n')).toEqual(['{"a": 1}', '{}']);
     expect(entriesOf(arrayIndexer(), '[]')).toEqual([]);

@@ -93,6 +93,8 @@ export function arrayIndexer(): EntryIndexer {
       }
       at = found + 1;
     }
+    // An escaped quote was the last byte: nothing is carried over to the next piece.
+    carriedBackslashes = 0;
     return bytes.length;
   };
 
