@@ -159,7 +159,7 @@ describe('a video job', () => {
   });
 
   it('that never ends is given up after its own limit', async () => {
-    const { seen } = await make(serving(queued, queued), { target: { extraBody: { poll_timeout_s: 0.03 } } });
+    const { seen } = await make(serving(queued, queued), { target: { extraBody: { poll_timeout_s: 0.4 } } });
     expect(seen.outcome).toMatchObject({
       kind: 'timeout',
       message: 'Timed out waiting for video job video_gen_1 to complete. Its last status was "queued".',
@@ -273,7 +273,7 @@ describe('a video job', () => {
     const { seen } = await make(
       (peer, number) => (number === 1 ? peer.write(bytesOf(json(queued))) : undefined),
       {
-        target: { extraBody: { poll_timeout_s: 0.05 } },
+        target: { extraBody: { poll_timeout_s: 0.4 } },
       },
     );
     expect(seen.outcome).toMatchObject({
