@@ -25,7 +25,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: ['bench', 'sweep', 'serve_workload'],
-    summary: 'explore a server from one request at a time to all at once',
+    summary: 'explore a server from one request at a time to many',
     load: async () => (await import('./sweep-serve-command.ts')).sweepWorkloadCommand,
   },
   {

@@ -39,7 +39,7 @@ export const sweepWorkloadCommand: Command = {
     return {
       usage: 'bench sweep serve_workload [flags]',
       summary:
-        'Explores the range between one request at a time and all at once: measures both ends, works out where the load lies, and measures levels in between.',
+        'Explores the range between one request at a time and as many as --num-prompts: measures both ends, works out where the load lies, and measures levels in between.',
       table: sweepWorkloadFlags,
     };
   },

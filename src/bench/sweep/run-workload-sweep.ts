@@ -15,7 +15,7 @@ type Explored = { readonly serveItem: ParameterItem; readonly benchItem: Paramet
 type Level = { readonly benchItem: ParameterItem; readonly folder: string };
 
 /**
- * Explores how a server behaves between one request at a time and all at once: measures both ends, works out from
+ * Explores how a server behaves between a load of 1 and one of the number of prompts: measures both ends, works out from
  * them where the load lies, and measures levels in between.
  * @throws UsageError as {@link runSweep}, and where a setting sets what is explored
  */

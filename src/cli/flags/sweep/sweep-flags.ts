@@ -158,7 +158,7 @@ export const sweepWorkloadFlags = {
     choices: ['request_rate', 'max_concurrency'],
     default: 'request_rate',
     common: true,
-    doc: 'What is explored, from one request at a time to all at once.',
+    doc: 'What is explored, from 1 to --num-prompts.',
   },
   'workload-iters': {
     group: 'Workload',
