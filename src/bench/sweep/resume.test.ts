@@ -75,6 +75,15 @@ describe('a sweep that is gone on with', () => {
     await expect(run(['--num-prompts', '4'], true)).rejects.toThrow("'--code 0' then, (nothing) now");
   });
 
+  it('says where nobody kept the commands', async () => {
+    const run = experiment();
+    await run(['--code', '0'], false);
+    rmSync(join(folder, `e${experiments}`, 'commands.json'));
+    const { code, said } = await run(['--code', '0', '--num-prompts', '2'], true);
+    expect(code).toBe(0);
+    expect(said).toMatch(/does not say with which commands its 2 finished runs were measured/);
+  });
+
   it('takes another command while nothing has been measured', async () => {
     const run = experiment({ continueOnError: true });
     expect((await run(['--code', '7'], false)).code).toBe(1);
