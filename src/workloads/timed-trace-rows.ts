@@ -83,8 +83,9 @@ function numbersOf(
   if (inputTokens === null || inputTokens === 0)
     return wrong(labels.inputLength, value('inputLength'), 'a whole number of tokens above 0');
   const outputTokens = wholeOf(value('outputLength'));
-  if (outputTokens === null)
-    return wrong(labels.outputLength, value('outputLength'), 'a whole number of tokens');
+  // Servers refuse to generate nothing; traces have 0 for requests that failed.
+  if (outputTokens === null || outputTokens === 0)
+    return wrong(labels.outputLength, value('outputLength'), 'a whole number of tokens above 0');
   return { timestampS, inputTokens, outputTokens };
 }
 
@@ -106,9 +107,11 @@ export function parseTimedRow(row: unknown, options: TimedTraceOptions): TimedTr
 
 function hashIdsOf(row: Row, label: string): string[] | string {
   const value = row[label];
-  const isId = (id: unknown): id is number | string => typeof id === 'number' || typeof id === 'string';
+  // As text too, for ids beyond the whole numbers of a double.
+  const isId = (id: unknown): id is number | string =>
+    Number.isInteger(id) || (typeof id === 'string' && /^-?\d+$/.test(id));
   if (Array.isArray(value) && value.every(isId)) return value.map(String);
-  return wrong(label, value, 'a list of numbers');
+  return wrong(label, value, 'a list of whole numbers');
 }
 
 /** What was left out because it does not parse, and how many rows there were. */

@@ -103,7 +103,7 @@ describe('a trace with hash ids', () => {
   });
 
   test('with fields of other names', async () => {
-    const rows = jsonl({ t: 1, in: 3, out: 4, blocks: ['a'] });
+    const rows = jsonl({ t: 1, in: 3, out: 4, blocks: ['18446744073709551615'] });
     const own = { timestamp: 't', inputLength: 'in', outputLength: 'out', hashIds: 'blocks' };
     const { samples } = await load(rows, { timedTrace: { ...trace, labels: own } });
     expect(samples[0]?.expectedOutputTokens).toBe(4);
@@ -122,7 +122,11 @@ describe('a trace with hash ids', () => {
     [{ timestamp: 'soon' }, /"timestamp" is "soon", expected a number, or a date and time/],
     [{ input_length: 0 }, /"input_length" is 0, expected a whole number of tokens above 0/],
     [{ output_length: 1.5 }, /"output_length" is 1\.5, expected a whole number/],
-    [{ hash_ids: 'x' }, /"hash_ids" is "x", expected a list of numbers/],
+    [{ output_length: 0 }, /"output_length" is 0, expected a whole number of tokens above 0/],
+    [{ hash_ids: ['a'] }, /"hash_ids" is \["a"\], expected a list of whole numbers/],
+    [{ hash_ids: [1, null] }, /"hash_ids" is \[1,null\], expected/],
+    [{ hash_ids: [0.5] }, /"hash_ids" is \[0\.5\], expected/],
+    [{ hash_ids: 'x' }, /"hash_ids" is "x", expected a list of whole numbers/],
   ])('a row with %j', async (wrong, message) => {
     const good = { timestamp: 1, input_length: 3, output_length: 4, hash_ids: [1] };
     const rows = jsonl(good, { ...good, ...wrong });
@@ -162,6 +166,14 @@ describe('a trace as CSV', () => {
     await expect(load(rows, {}, {}, 'own.csv')).rejects.toThrow(
       /own\.csv:1: no column "timestamp"; the file has at,/,
     );
+  });
+
+  test('without an output has no request to repeat', async () => {
+    const rows = 'Timestamp,Model,Request tokens,Response tokens\n5,GPT-4,7,0\n45,ChatGPT,9,10\n';
+    await expect(load(rows, {}, {}, 'burst.csv')).rejects.toThrow(
+      /burst\.csv:2: "Response tokens" is "0", expected a whole number of tokens above 0/,
+    );
+    expect((await load(rows, { skipInvalid: true }, {}, 'burst.csv')).samples).toHaveLength(1);
   });
 
   test('says file and line of what is wrong', async () => {
