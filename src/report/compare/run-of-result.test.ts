@@ -47,6 +47,48 @@ describe('runOfResult', () => {
     expect(run?.notes.join()).toMatch(/do not give its mean_e2el_ms/);
   });
 
+  it.each([
+    ['mean', { mean_ttft_ms: 150 }],
+    ['median', { median_ttft_ms: 150 }],
+    ['p99', { p99_ttft_ms: 990 }],
+  ])('does not test TTFT where its list does not give its %s', (name, stated) => {
+    // 100 ms to 300 ms: mean and median 200, P99 298.
+    const good = { mean_ttft_ms: 200, median_ttft_ms: 200, p99_ttft_ms: 298, std_ttft_ms: 1 };
+    const result = { duration: 1, completed: 3, ttfts: [0.1, 0.2, 0.3], ...good };
+    expect(runOfResult(result, 'r')).toMatchObject({ notes: [] });
+    expect(runOfResult(result, 'r')?.records?.columns.has('ttft_ms')).toBe(true);
+    const run = runOfResult({ ...result, ...stated }, 'r');
+    expect(run?.records).toBeNull();
+    expect(run?.notes).toEqual([expect.stringContaining(`r: its lists do not give its ${name}_ttft_ms (`)]);
+  });
+
+  it('says which list has another length, and leaves it out', () => {
+    const result = {
+      duration: 1,
+      completed: 3,
+      ttfts: [0.1, 0.2, 0.3],
+      e2els: [1, 2],
+      output_lens: [2, 2, 2, 2],
+      itls: [[0.1], [0.1], [0.1]],
+      errors: ['', ''],
+    };
+    const run = runOfResult(result, 'r');
+    expect(run?.notes).toEqual([
+      expect.stringContaining('r: its list e2els has 2 entries and ttfts has 3, so e2els is left out.'),
+      expect.stringContaining('r: its list output_lens has 4 entries and ttfts has 3'),
+      expect.stringContaining('r: its list errors has 2 entries and ttfts has 3'),
+    ]);
+    expect(columns(result)).toMatchObject({ ttft_ms: [[100], [200], [300]], e2el_ms: [[200], [300], [400]] });
+  });
+
+  it('believes the length that most lists have', () => {
+    const result = { duration: 1, completed: 3, ttfts: [0.1], e2els: [1, 2, 3], output_lens: [2, 2, 2] };
+    expect(runOfResult(result, 'r')?.notes).toEqual([
+      expect.stringContaining('its list ttfts has 1 entries and e2els has 3, so ttfts is left out.'),
+    ]);
+    expect(columns(result)).toEqual({ e2el_ms: [[1000], [2000], [3000]] });
+  });
+
   it('reads listed percentiles', () => {
     const run = runOfResult(
       {

@@ -1,6 +1,6 @@
-import { mean as meanOf } from '../../foundation/statistics.ts';
 import { percentileName } from '../report-lines.ts';
-import type { ComparedRun, RunRecords } from './compared-run.ts';
+import type { KeyStatistic } from './compare-key.ts';
+import { type ComparedRun, type RunRecords, sortedColumn, statisticOfSorted } from './compared-run.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 type Column = readonly ArrayLike<number>[];
@@ -69,6 +69,7 @@ function recordsOf(
 ): RunRecords | null {
   const count = listLength(result);
   if (count === null) return null;
+  sayLengths(result, count, note);
   const failed = failedOf(result, count);
   const columns = new Map<string, Column>();
   const ok = (i: number): boolean => failed?.[i] !== 1;
@@ -81,6 +82,8 @@ function recordsOf(
       list.map((value, i) => (value !== null && seen(value, i) ? [value * factor] : [])),
     );
   }
+  for (const [stem, column] of columns)
+    if (contradicted(stem, column, { values, note }, statedStatistics(stem, values))) columns.delete(stem);
   const gaps = gapLists(result.itls, count, ok);
   if (gaps !== null) columns.set('itl_ms', gaps);
   derive(columns, { outputs: numbers(result.output_lens, count), values, note });
@@ -88,13 +91,34 @@ function recordsOf(
   return columns.size === 0 ? null : { count, failed, columns };
 }
 
-/** The length that the lists agree on. */
-function listLength(result: Json): number | null {
-  for (const name of ['ttfts', 'itls', ...scalarLists.map(([list]) => list), 'output_lens']) {
+/** Every list with an entry per request. */
+const listNames = ['ttfts', 'itls', ...scalarLists.map(([list]) => list), 'output_lens', 'errors'];
+
+function filledLists(result: Json): { readonly name: string; readonly length: number }[] {
+  return listNames.flatMap((name) => {
     const list = result[name];
-    if (Array.isArray(list) && list.length > 0) return list.length;
-  }
-  return null;
+    return Array.isArray(list) && list.length > 0 ? [{ name, length: list.length }] : [];
+  });
+}
+
+/** The length of most lists, of the first ones where it is a draw; `null` = no list holds anything to compare. */
+function listLength(result: Json): number | null {
+  const lists = filledLists(result);
+  if (lists.every(({ name }) => name === 'errors')) return null;
+  const sharing = (count: number): number => lists.filter(({ length }) => length === count).length;
+  const [most] = lists.map(({ length }) => length).sort((a, b) => sharing(b) - sharing(a));
+  return most ?? null;
+}
+
+/** A list of another length cannot be put beside the others: which requests it lacks is not known. */
+function sayLengths(result: Json, count: number, note: (text: string) => void): void {
+  const lists = filledLists(result);
+  const first = lists.find(({ length }) => length === count)?.name ?? '';
+  for (const { name, length } of lists)
+    if (length !== count)
+      note(
+        `its list ${name} has ${length} entries and ${first} has ${count}, so ${name} is left out. Was the file cut or edited?`,
+      );
 }
 
 function numbers(list: unknown, count: number): (number | null)[] | null {
@@ -121,27 +145,55 @@ function gapLists(itls: unknown, count: number, ok: (i: number) => boolean): Col
   });
 }
 
+type Statements = {
+  readonly values: ReadonlyMap<string, number>;
+  readonly note: (text: string) => void;
+};
+
+/** Whether the file states another number than its list gives, which is then said. */
+function contradicted(
+  stem: string,
+  column: Column,
+  { values, note }: Statements,
+  statistics: readonly KeyStatistic[],
+): boolean {
+  const sorted = sortedColumn(column);
+  for (const statistic of statistics) {
+    const name = typeof statistic === 'string' ? statistic : `p${percentileName(statistic.percentile)}`;
+    const stated = values.get(`${name}_${stem}`);
+    const found = statisticOfSorted(sorted, statistic);
+    if (found === null || stated === undefined) continue;
+    if (Math.abs(found - stated) <= tolerance * Math.abs(stated)) continue;
+    note(`its lists do not give its ${name}_${stem} (${found} and ${stated}), so ${stem} is not tested`);
+    return true;
+  }
+  return false;
+}
+
+/** Statistics of a stem that the file states. Standard deviations are defined in two ways, and say nothing here. */
+function statedStatistics(stem: string, values: ReadonlyMap<string, number>): KeyStatistic[] {
+  const percentiles = [...values.keys()].flatMap((key) => {
+    const p = key.endsWith(`_${stem}`)
+      ? /^p(\d+(?:\.\d+)?)$/.exec(key.slice(0, -stem.length - 1))?.[1]
+      : undefined;
+    return p === undefined ? [] : [{ percentile: Number(p) }];
+  });
+  return ['mean', 'median', ...percentiles];
+}
+
 /**
  * E2EL and TPOT from the lists that there are: E2EL = TTFT + its gaps, TPOT = (E2EL − TTFT) / (tokens − 1). Tools end a
  * latency at different messages, so what is put together counts only where it gives the stated mean.
  */
 function derive(
   columns: Map<string, Column>,
-  of: {
-    readonly outputs: readonly (number | null)[] | null;
-    readonly values: ReadonlyMap<string, number>;
-    readonly note: (text: string) => void;
-  },
+  of: Statements & { readonly outputs: readonly (number | null)[] | null },
 ): void {
   const ttfts = columns.get('ttft_ms');
   const gaps = columns.get('itl_ms');
   const add = (stem: string, column: Column): void => {
-    const stated = of.values.get(`mean_${stem}`);
-    const found = meanOf(column.flatMap((values) => Array.from(values)));
-    if (found === null) return;
-    if (stated !== undefined && Math.abs(found - stated) > tolerance * Math.abs(stated))
-      of.note(`its lists do not give its mean_${stem} (${found} and ${stated}), so ${stem} is not tested`);
-    else columns.set(stem, column);
+    const isEmpty = column.every(({ length }) => length === 0);
+    if (!isEmpty && !contradicted(stem, column, of, ['mean'])) columns.set(stem, column);
   };
   if (!columns.has('e2el_ms') && ttfts && gaps)
     add(
