@@ -92,7 +92,7 @@ function recordsOf(
 }
 
 /** Every list with an entry per request. */
-const listNames = ['ttfts', 'itls', ...scalarLists.map(([list]) => list), 'output_lens', 'errors'];
+const listNames = [...new Set([...scalarLists.map(([list]) => list), 'itls', 'output_lens', 'errors'])];
 
 function filledLists(result: Json): { readonly name: string; readonly length: number }[] {
   return listNames.flatMap((name) => {
