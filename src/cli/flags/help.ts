@@ -68,8 +68,12 @@ const signatureWidth = 30;
 
 function flagLines(name: string, flag: Flag, width: number): string[] {
   const fallback = defaultOf(flag);
-  const text = fallback === '' ? flag.doc : `${flag.doc} (default: ${fallback})`;
-  const signature = `  ${signatureOf(name, flag)}`;
+  const full = `  ${signatureOf(name, flag)}`;
+  // Choices that no line has room for stand in the text.
+  const isWide = flag.kind === 'choice' && full.length > width;
+  const signature = isWide ? `  --${name} NAME` : full;
+  const doc = isWide ? `${flag.doc} One of ${flag.choices.join(', ')}.` : flag.doc;
+  const text = fallback === '' ? doc : `${doc} (default: ${fallback})`;
   const indent = ' '.repeat(signatureWidth + 2);
   if (signature.length <= signatureWidth)
     return wrapText(text, width, `${signature.padEnd(signatureWidth + 2)}`, indent);
