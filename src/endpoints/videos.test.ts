@@ -255,7 +255,7 @@ describe('a video job', () => {
             ? bytesOf(json(queued))
             : 'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 3600\r\nContent-Length: 0\r\n\r\n',
         ),
-      { target: { extraBody: { poll_timeout_s: 0.1 } } },
+      { target: { extraBody: { poll_timeout_s: 0.5 } } },
     );
     expect(seen.outcome).toMatchObject({ ok: false, kind: 'timeout' });
     expect(seen.attempts[0]?.exchanges.length).toBeLessThanOrEqual(3);
