@@ -258,7 +258,7 @@ describe('a video job', () => {
       { target: { extraBody: { poll_timeout_s: 0.5 } } },
     );
     expect(seen.outcome).toMatchObject({ ok: false, kind: 'timeout' });
-    expect(seen.attempts[0]?.exchanges.length).toBeLessThanOrEqual(3);
+    expect(seen.attempts[0]?.exchanges.length).toBeLessThanOrEqual(6);
   });
 
   it('is given up when the server goes on asking for patience', async () => {

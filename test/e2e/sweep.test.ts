@@ -107,7 +107,7 @@ describe('bench sweep serve', () => {
     timeout: 120_000,
   }, async () => {
     await withFolder(async (dir) => {
-      writeFileSync(join(dir, 'bench.json'), '[{"num_prompts": 1}, {"backend": "nonsense"}]');
+      writeFileSync(join(dir, 'bench.json'), '[{"num_prompts": 1}, {"port": 9}]');
       const port = await freePort();
       const args = [
         ...[
@@ -135,15 +135,15 @@ describe('bench sweep serve', () => {
       ];
       const failed = await runCli(args);
       expect(failed.exitCode, failed.stderr).toBe(1);
-      const file = join(dir, 'e/BENCH--backend=nonsense/run=0.failure.json');
+      const file = join(dir, 'e/BENCH--port=9/run=0.failure.json');
       expect(readJson(file)).toMatchObject({
         run_number: 0,
         error_type: 'BenchmarkFailedError',
-        bench_overrides: { backend: 'nonsense' },
+        bench_overrides: { port: 9 },
       });
-      expect(String(readJson(file).error)).toContain('exit code 2');
+      expect(String(readJson(file).error)).toContain('exit code 1');
       expect(existsSync(join(dir, 'e/BENCH--num_prompts=1/summary.json'))).toBe(true);
-      expect(existsSync(join(dir, 'e/BENCH--backend=nonsense/summary.json'))).toBe(false);
+      expect(existsSync(join(dir, 'e/BENCH--port=9/summary.json'))).toBe(false);
       const again = await runCli([...args, '--resume']);
       expect(again.exitCode).toBe(1);
       expect(again.stdout).toContain('Found existing results.');

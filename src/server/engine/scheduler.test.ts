@@ -53,6 +53,36 @@ describe('the scheduler on timers', () => {
     expect(count).toBe(1000);
   });
 
+  /** How late tasks that come due evenly run at most, once the rate is known, ms. */
+  function mostLateMs(perMs: number, unseen: boolean): number {
+    const scheduler = timerScheduler(
+      () => performance.now(),
+      () => {},
+    );
+    const startMs = scheduler.nowMs() + 0.3;
+    let mostMs = 0;
+    for (let i = 0; i < perMs * 200; i += 1) {
+      const dueMs = startMs + i / perMs;
+      const run = (timeMs: number) => {
+        if (i > perMs * 100) mostMs = Math.max(mostMs, timeMs - dueMs);
+      };
+      scheduler.add({ dueMs, heapSlot: -1, unseen, run });
+    }
+    vi.advanceTimersByTime(300);
+    return mostMs;
+  }
+
+  test.each([
+    { perMs: 12, unseen: false, mostMs: 1 },
+    { perMs: 24, unseen: false, mostMs: 2 },
+    { perMs: 2, unseen: true, mostMs: 2 },
+    { perMs: 12, unseen: true, mostMs: 2 },
+  ])('rests longer where tasks are many or unseen: %j', ({ perMs, unseen, mostMs }) => {
+    const late = mostLateMs(perMs, unseen);
+    expect(late).toBeLessThanOrEqual(mostMs + 0.01);
+    if (mostMs > 1 && perMs > 4) expect(late).toBeGreaterThan(1);
+  });
+
   test('tasks that take long leave turns to the event loop', () => {
     let clockMs = 10;
     const scheduler = timerScheduler(

@@ -20,11 +20,14 @@ export type Scheduler = {
 const turnMs = 0.25;
 
 /**
- * After a turn with so many tasks the next one waits until some more are due: waking up, and waking those who read,
- * costs a busy server more than the tasks. Tasks are then up to two milliseconds late instead of one.
+ * Waking up, and waking those who read, costs a busy server more than its tasks. So it rests for two milliseconds
+ * instead of one where more tasks than this come due in a millisecond, or where nobody sees when the last ones ran.
  */
-const busyTasks = 12;
-const busyRestMs = 2;
+const busyTasksPerMs = 18;
+const unseenTasks = 4;
+const restMs = 2;
+/** Over so long the rate is taken, ms. */
+const rateWindowMs = 25;
 
 /** The latest that a timer is set ahead: a longer delay is not representable in a timer. */
 const maxDelayMs = 2 ** 31 - 1;
@@ -40,8 +43,7 @@ export function timerScheduler(nowMs: () => number, onTaskError: (error: unknown
   let timer: NodeJS.Timeout | null = null;
   let immediate: NodeJS.Immediate | null = null;
   let armedForMs = Number.POSITIVE_INFINITY;
-  /** How many tasks ran since the event loop last had nothing to do. */
-  let tasksInARow = 0;
+  const rest = restRule();
 
   const disarm = (): void => {
     if (timer !== null) clearTimeout(timer);
@@ -58,21 +60,18 @@ export function timerScheduler(nowMs: () => number, onTaskError: (error: unknown
     const delayMs = next.dueMs - nowMs();
     // A timer counts whole ms, so up to 1 ms of lateness is the price of not spinning.
     if (delayMs <= 0) immediate = setImmediate(turn);
-    else {
-      const leastMs = tasksInARow >= busyTasks ? busyRestMs : 1;
-      timer = setTimeout(turn, Math.min(Math.max(leastMs, Math.ceil(delayMs)), maxDelayMs));
-      tasksInARow = 0;
-    }
+    else timer = setTimeout(turn, Math.min(Math.max(rest.leastMs(), Math.ceil(delayMs)), maxDelayMs));
   };
   const turn = (): void => {
     disarm();
     // Tasks that come due during the turn wait for the next one.
     const untilMs = nowMs();
+    rest.turn(untilMs);
     // Holds back `add`, which would arm a timer per task.
     armedForMs = Number.NEGATIVE_INFINITY;
     for (let task = heap.peek(); task !== null && task.dueMs <= untilMs; task = heap.peek()) {
       heap.remove(task);
-      tasksInARow += 1;
+      rest.ran(task);
       try {
         task.run(nowMs());
       } catch (error) {
@@ -94,6 +93,36 @@ export function timerScheduler(nowMs: () => number, onTaskError: (error: unknown
     close() {
       disarm();
       for (let task = heap.peek(); task !== null; task = heap.peek()) heap.remove(task);
+    },
+  };
+}
+
+/** Decides how long the event loop is left alone, by what ran last. */
+function restRule() {
+  let seen = 0;
+  let unseen = 0;
+  let windowFromMs = Number.NEGATIVE_INFINITY;
+  let windowTasks = 0;
+  let tasksPerMs = 0;
+  return {
+    turn(timeMs: number): void {
+      const elapsedMs = timeMs - windowFromMs;
+      if (elapsedMs < rateWindowMs) return;
+      tasksPerMs = windowTasks / elapsedMs;
+      windowFromMs = timeMs;
+      windowTasks = 0;
+    },
+    ran(task: ScheduledTask): void {
+      windowTasks += 1;
+      if (task.unseen) unseen += 1;
+      else seen += 1;
+    },
+    /** Asked once all that was due has run. */
+    leastMs(): number {
+      const rests = tasksPerMs > busyTasksPerMs || (seen === 0 && unseen >= unseenTasks);
+      seen = 0;
+      unseen = 0;
+      return rests ? restMs : 1;
     },
   };
 }

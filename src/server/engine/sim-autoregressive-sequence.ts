@@ -65,6 +65,8 @@ const slackMs = 0.001;
 export class SimAutoregressiveSequence implements StageSequence, ScheduledTask {
   dueMs = 0;
   heapSlot = -1;
+  /** Steps without text go to the next stage, and in chunks. */
+  readonly unseen: boolean;
   readonly #stage: SimStage;
   readonly #request: StageRequest;
   readonly #listener: StageListener;
@@ -93,6 +95,7 @@ export class SimAutoregressiveSequence implements StageSequence, ScheduledTask {
     this.#listener = listener;
     this.#random = random;
     const { options } = stage;
+    this.unseen = !options.emitsText;
     const { replies } = options.laws;
     const reply = options.emitsText
       ? (request.params.script ?? replies?.[request.arrivalIndex % replies.length])

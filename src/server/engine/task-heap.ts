@@ -4,6 +4,8 @@ export type ScheduledTask = {
   dueMs: number;
   /** Where the heap holds it; −1 = nowhere. Owned by the heap. */
   heapSlot: number;
+  /** Its running shows nowhere outside: it may be two milliseconds late instead of one. */
+  readonly unseen?: boolean;
   /** @param nowMs the clock when the task came to run, ≥ `dueMs` */
   run(nowMs: number): void;
 };
