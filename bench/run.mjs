@@ -11,6 +11,7 @@ import { mediaCase } from './cases/media.mjs';
 import { memoryCase } from './cases/memory.mjs';
 import { sendLagCase, unaryCase } from './cases/requests.mjs';
 import { serverCase } from './cases/server.mjs';
+import { serverLawCase } from './cases/server-law.mjs';
 import { startTimeCase } from './cases/start-time.mjs';
 import { streamsCase } from './cases/streams.mjs';
 import { shown, tableLines } from './figures.mjs';
@@ -29,6 +30,7 @@ const cases = [
   largeReportCase,
   startTimeCase,
   serverCase,
+  serverLawCase,
 ];
 
 const usage = `usage: npm run bench -- [flags]
