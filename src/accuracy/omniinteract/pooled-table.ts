@@ -1,4 +1,5 @@
 import { formatFixed } from '../../foundation/python-format.ts';
+import { textColumns } from '../../foundation/text-columns.ts';
 import type { PooledAccuracy } from './pool-evaluations.ts';
 
 /** Pooled evaluations as they are printed: a line for each run, and one for all. */
@@ -11,13 +12,7 @@ export function pooledTable({ runs, pooled, exp_f1, min_ia_qtf1 }: PooledAccurac
       .filter(([, metric]) => metric.num_slots > 0)
       .map(([name, metric]) => [`all runs, ${name}`, '', '', ...cells(metric)]),
   ];
-  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => (row[i] ?? '').length)));
-  const lines = rows.map((row) =>
-    row
-      .map((cell, i) => (i < 2 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0)))
-      .join('  ')
-      .trimEnd(),
-  );
+  const lines = textColumns(rows, 2);
   return min_ia_qtf1 === null ? lines : [...lines, `Least IA-QTF1 of all runs: ${min_ia_qtf1}`];
 }
 

@@ -1,3 +1,4 @@
+import { textColumns } from '../../foundation/text-columns.ts';
 import type { GateOutcome } from './judge-case.ts';
 
 /** How a case or an aggregate came out. */
@@ -45,13 +46,7 @@ export function outcomeTable(outcomes: readonly CaseOutcome[]): string[] {
       gates.length === 0 ? '-' : `${gates.filter(({ passed }) => passed).length}/${gates.length}`,
     ]),
   ];
-  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
-  const table = rows.map((row) =>
-    row
-      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
+  const table = textColumns(rows, 2);
   return [...table, ...outcomes.flatMap(detailLines)];
 }
 

@@ -8,6 +8,7 @@ import {
 import { writeJsonFile } from '../../accuracy/write-json-file.ts';
 import { InputFileError } from '../../foundation/errors.ts';
 import { formatFixed } from '../../foundation/python-format.ts';
+import { textColumns } from '../../foundation/text-columns.ts';
 import type { CommandIo } from '../serve/options.ts';
 import { readJson, summaryFile } from './eval-files.ts';
 
@@ -64,12 +65,6 @@ function summaryLines({ samples, rtd, pr }: EvalSummary): string[] {
       shown(means.mean_all_success),
     ]),
   ];
-  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
-  const table = rows.map((row) =>
-    row
-      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
+  const table = textColumns(rows, 5);
   return [...table, `${samples} samples in all`];
 }

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { formatFixed } from '../../foundation/python-format.ts';
 import { mean } from '../../foundation/statistics.ts';
+import { textColumns } from '../../foundation/text-columns.ts';
 import { shownNumber } from '../compare/comparison-report.ts';
 import { sanitizeTableLine } from '../sanitize-table-line.ts';
 
@@ -34,14 +35,7 @@ export function sweepTable(
     ...shown.map(([key]) => cell(runs, key)),
   ]);
   const table = [['combination', 'runs', ...shown.map(([, title]) => title)], ...rows];
-  const widths = table[0]?.map((_, i) => Math.max(...table.map((row) => row[i]?.length ?? 0))) ?? [];
-  return table.map((row) =>
-    sanitizeTableLine(
-      row
-        .map((text, i) => (i === 0 ? text.padEnd(widths[i] ?? 0) : text.padStart(widths[i] ?? 0)))
-        .join('  '),
-    ),
-  );
+  return textColumns(table, 1).map((line) => sanitizeTableLine(line));
 }
 
 function cell(group: readonly Run[], key: string): string {
