@@ -9,6 +9,7 @@ import { largeReportCase } from './cases/large-report.mjs';
 import { liveViewCase } from './cases/live-view.mjs';
 import { mediaCase } from './cases/media.mjs';
 import { memoryCase } from './cases/memory.mjs';
+import { pacingCase } from './cases/pacing.mjs';
 import { sendLagCase, unaryCase } from './cases/requests.mjs';
 import { serverCase } from './cases/server.mjs';
 import { serverLawCase } from './cases/server-law.mjs';
@@ -29,6 +30,7 @@ const cases = [
   liveViewCase,
   largeReportCase,
   startTimeCase,
+  pacingCase,
   serverCase,
   serverLawCase,
 ];
