@@ -21,10 +21,12 @@ const turnMs = 0.25;
 
 /**
  * Waking up, and waking those who read, costs a busy server more than its tasks. So it rests for two milliseconds
- * instead of one where more tasks than this come due in a millisecond, or where nobody sees when the last ones ran.
+ * instead of one where more tasks than this come due in a millisecond, or where nobody sees when most of the last ones
+ * ran.
  */
 const busyTasksPerMs = 18;
 const unseenTasks = 4;
+const unseenShare = 4;
 const restMs = 2;
 /** Over so long the rate is taken, ms. */
 const rateWindowMs = 25;
@@ -119,7 +121,7 @@ function restRule() {
     },
     /** Asked once all that was due has run. */
     leastMs(): number {
-      const rests = tasksPerMs > busyTasksPerMs || (seen === 0 && unseen >= unseenTasks);
+      const rests = tasksPerMs > busyTasksPerMs || (unseen >= unseenTasks && unseen >= unseenShare * seen);
       seen = 0;
       unseen = 0;
       return rests ? restMs : 1;
