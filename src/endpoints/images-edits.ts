@@ -55,7 +55,10 @@ function prepare(sample: Sample, target: Target): PreparedRequest {
   );
   const prepared: PreparedRequest = {
     ...formRequest(sample, target, parts, { stream: isTrue(extra.stream) }),
-    notes: [...droppedNote('/v1/images/edits', dropped), ...soundNote('/v1/images/edits', sample.media)],
+    notes: [
+      ...droppedNote('/v1/images/edits', dropped, sample),
+      ...soundNote('/v1/images/edits', sample.media),
+    ],
   };
   return inputs.length > 0 ? prepared : { ...prepared, unsendable: noImage };
 }

@@ -5,7 +5,7 @@ import { warmUpImages } from './image-payload.ts';
 import { observeImages } from './image-reader.ts';
 import { positiveInteger } from './json-values.ts';
 import { droppedNote, pictureSize } from './picture-fields.ts';
-import { extraFields, jsonBody, promptText, refuseMedia } from './request-parts.ts';
+import { extraFields, fieldPlace, jsonBody, promptText, refuseMedia } from './request-parts.ts';
 
 /** Fields that are built, and so not taken from the extra body. */
 const builtKeys = ['model', 'prompt', 'response_format'] as const;
@@ -26,7 +26,7 @@ function prepare(sample: Sample, target: Target): PreparedRequest {
   const body = {
     model: target.model,
     prompt: promptText(sample, 'The image generations API'),
-    n: imageCount(extra),
+    n: imageCount(sample, extra),
     response_format: 'b64_json',
     ...(size === null ? {} : { size }),
     ...Object.fromEntries(others),
@@ -35,15 +35,16 @@ function prepare(sample: Sample, target: Target): PreparedRequest {
   if (sample.recordedBody) return jsonBody(sample, target, body);
   return {
     ...jsonBody(sample, target, body),
-    notes: droppedNote('/v1/images/generations', [
-      ...refused.map((key) => `other ${key}`),
-      ...halfSize(extra, size),
-    ]),
+    notes: droppedNote(
+      '/v1/images/generations',
+      [...refused.map((key) => `other ${key}`), ...halfSize(extra, size)],
+      sample,
+    ),
   };
 }
 
 /** @throws UsageError for a number of images that is none */
-function imageCount(extra: Readonly<Record<string, unknown>>): number {
+function imageCount(sample: Sample, extra: Readonly<Record<string, unknown>>): number {
   for (const key of ['n', 'num_outputs_per_prompt']) {
     const value = extra[key];
     // The original takes 0 for not given.
@@ -51,7 +52,7 @@ function imageCount(extra: Readonly<Record<string, unknown>>): number {
     const count = positiveInteger(value);
     if (count === null)
       throw new UsageError(
-        `--extra-body.${key}: expected a whole number of images from 1, got ${JSON.stringify(value)}.`,
+        `${fieldPlace(sample, key)}: expected a whole number of images from 1, got ${JSON.stringify(value)}.`,
       );
     return count;
   }

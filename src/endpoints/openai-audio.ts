@@ -32,14 +32,17 @@ class TranscriptReader implements ReplyReader {
 
 function prepare(sample: Sample, target: Target): PreparedRequest {
   const translates = target.url.endsWith('translations');
-  const fields: Record<string, unknown> = {
-    model: target.model,
+  const own: Record<string, unknown> = {
     max_completion_tokens: sample.expectedOutputTokens,
     stream: target.stream,
     // As the reference sends it; a translation's source is for the model to find out.
     ...(translates ? {} : { language: 'en' }),
     ...(target.stream ? { stream_include_usage: true, stream_continuous_usage_stats: true } : {}),
     ...(target.ignoreEos ? { ignore_eos: true } : {}),
+  };
+  const fields: Record<string, unknown> = {
+    model: target.model,
+    ...(sample.recordedBody ? {} : own),
     ...extraFields(sample, target),
   };
   const parts: FormPart[] = [

@@ -1,4 +1,4 @@
-import type { ContentPart } from '../workloads/sample.ts';
+import type { ContentPart, Sample } from '../workloads/sample.ts';
 import type { JsonObject } from './json-values.ts';
 
 /** Size and count of pictures as the extra body may spell them. */
@@ -12,10 +12,14 @@ export function pictureSize(fields: JsonObject): string | null {
   return given(width) && given(height) ? `${width}x${height}` : null;
 }
 
-/** A line about fields that the API has no place for; none where there are none. */
-export function droppedNote(endpoint: string, keys: readonly string[]): readonly string[] {
+/** A line about fields of this sample's request that the API has no place for; none where there are none. */
+export function droppedNote(endpoint: string, keys: readonly string[], sample: Sample): readonly string[] {
   if (keys.length === 0) return [];
-  return [`${endpoint} takes no ${keys.join(', ')}: left out of the request. Remove it from --extra-body.`];
+  const dropped = `${endpoint} takes no ${keys.join(', ')}`;
+  if (!sample.recordedBody) return [`${dropped}: left out of the request. Remove it from --extra-body.`];
+  return [
+    `${dropped}: left out of the requests in whose recorded body the trace has it. Where it matters, replay the trace to the API that it was recorded for; else remove it from the "body" of its rows.`,
+  ];
 }
 
 /** The kinds of sound parts among a request's media. */

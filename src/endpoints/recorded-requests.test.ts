@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Sample } from '../workloads/sample.ts';
 import { exampleTarget } from './endpoint.suite.ts';
 import { endpoints } from './registry.ts';
+import { formOf } from './reply.suite.ts';
 
 const target = {
   ...exampleTarget('http://127.0.0.1:1/v1/x'),
@@ -80,5 +81,40 @@ describe('a recorded request', () => {
     expect(form.split('image/png').length).toBe(2);
     expect(form).not.toContain('return_stage_metrics');
     expect(prepared.notes).toEqual([]);
+  });
+
+  test.each([
+    ['/v1/images/edits', 'n, user', { n: 2, user: 'u', seed: 4 }],
+    ['/v1/videos', 'width', { width: 64, seed: 4 }],
+  ] as const)('of %s with fields that have no place there names the trace', (name, fields, more) => {
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
+    const sample = { ...sampleOf('', { model: 'other', prompt: 'text', ...more }), media: [image] };
+    expect(endpoints[name].prepare(sample, target).notes).toEqual([
+      `${name} takes no ${fields}: left out of the requests in whose recorded body the trace has it. Where it matters, replay the trace to the API that it was recorded for; else remove it from the "body" of its rows.`,
+    ]);
+  });
+
+  test.each([
+    ['/v1/images/generations', { n: 'two' }, /^"n" of a recorded body \(r-1\): expected a whole number/],
+    ['/v1/videos', { poll_interval_s: 0 }, /^"poll_interval_s" of a recorded body \(r-1\): expected/],
+    ['/v1/videos', { input_reference: 'https://h/a.png' }, /^"input_reference" of a recorded body \(r-1\)/],
+  ] as const)('of %s with %j is refused by its name', (name, more, message) => {
+    const sample = sampleOf('', { prompt: 'text', ...more });
+    expect(() => endpoints[name].prepare(sample, target)).toThrow(message);
+  });
+
+  test('of the audio API gets no field but its own and the run’s model', async () => {
+    const media = [{ type: 'audio_url', audio_url: { url: 'data:audio/wav;base64,UklGRg==' } }];
+    const body = { model: 'other', file: media[0]?.audio_url.url, language: 'de', prompt: 'Namen' };
+    const prepared = endpoints['openai-audio'].prepare({ ...sampleOf('', body), media }, target);
+    const fields = await formOf({
+      head: `Content-Type: ${prepared.headers[0]?.[1]}`,
+      body: Buffer.from(prepared.body),
+    });
+    expect(fields.slice(1)).toEqual([
+      ['model', 'served'],
+      ['language', 'de'],
+      ['prompt', 'Namen'],
+    ]);
   });
 });

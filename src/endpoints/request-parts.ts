@@ -57,6 +57,12 @@ export function extraFields(sample: Sample, target: Target): Readonly<Record<str
   return { ...target.extraBody, ...sample.bodyOverrides };
 }
 
+/** Where a field of {@link extraFields} was given, as messages name it. */
+export function fieldPlace(sample: Sample, key: string): string {
+  if (sample.recordedBody) return `"${key}" of a recorded body (${sample.requestId ?? 'a row of the trace'})`;
+  return key in (sample.bodyOverrides ?? {}) ? `"${key}" of the dataset's row` : `--extra-body.${key}`;
+}
+
 /** A `multipart/form-data` request; its parts are encoded here, before any clock runs. */
 export function formRequest(
   sample: Sample,

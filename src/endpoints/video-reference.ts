@@ -4,8 +4,12 @@ import { asObject, asText, type JsonObject } from './json-values.ts';
 import { dataUrlOf, type MediaSource, mediaBytes, mediaSource, mimeOfName } from './media-source.ts';
 import type { FormPart } from './multipart-body.ts';
 import { isSound } from './picture-fields.ts';
+import { fieldPlace } from './request-parts.ts';
 
 type Modality = 'image' | 'video';
+
+/** Names where a field was given. */
+type PlaceOf = (key: string) => string;
 
 /** Something that a video is to be made from: structured as the API takes it, or a file of this host. */
 type Reference =
@@ -39,7 +43,8 @@ export const referenceKeys = [
  */
 export function referenceParts(sample: Sample, extra: JsonObject): FormPart[] {
   const media = sample.media.filter((part) => !isSound(part));
-  const references = media.length > 0 ? mediaReferences(media) : bodyReferences(extra);
+  const references =
+    media.length > 0 ? mediaReferences(media) : bodyReferences(extra, (key) => fieldPlace(sample, key));
   for (const modality of ['image', 'video'] as const) {
     if (references.filter((each) => each.modality === modality).length > 1)
       throw new UsageError(
@@ -57,7 +62,7 @@ function mediaReferences(media: readonly ContentPart[]): Reference[] {
     for (const modality of ['image', 'video'] as const) {
       const field = part[`${modality}_url`];
       const url = asText(field) ?? asText(asObject(field)?.url);
-      if (url !== null) return textReference(url, modality, true);
+      if (url !== null) return textReference(url, modality, null);
     }
     throw new UsageError(
       `The videos API takes images and videos as references, and the dataset brings a part of type ${part.type}.`,
@@ -65,29 +70,30 @@ function mediaReferences(media: readonly ContentPart[]): Reference[] {
   });
 }
 
-function bodyReferences(extra: JsonObject): Reference[] {
+function bodyReferences(extra: JsonObject, placeOf: PlaceOf): Reference[] {
   if (extra.input_references !== undefined && extra.input_references !== null)
     throw new UsageError(
-      '--extra-body.input_references: not taken. Give image_reference, video_reference, or a local file as input_reference.',
+      `${placeOf('input_references')}: not taken. Give image_reference, video_reference, or a local file as input_reference.`,
     );
   const found: Reference[] = [];
   for (const modality of ['image', 'video'] as const) {
     const value = extra[`${modality}_reference`];
-    if (value !== undefined && value !== null) found.push(referenceOf(value, modality));
+    if (value !== undefined && value !== null) found.push(referenceOf(value, modality, placeOf));
   }
   const file = extra.input_reference;
-  if (file !== undefined && file !== null) found.push(inputReference(file));
+  if (file !== undefined && file !== null) found.push(inputReference(file, placeOf('input_reference')));
   return found;
 }
 
 /** What `image_reference` or `video_reference` of the extra body holds. */
-function referenceOf(value: unknown, modality: Modality): Reference {
-  if (typeof value === 'string') return textReference(value, modality, false);
+function referenceOf(value: unknown, modality: Modality, placeOf: PlaceOf): Reference {
+  const place = placeOf(`${modality}_reference`);
+  if (typeof value === 'string') return textReference(value, modality, place);
   const items = Array.isArray(value) ? value : [value];
   const isStructured = items.length > 0 && items.every((item) => structured(item, modality));
   if (!isStructured)
     throw new UsageError(
-      `--extra-body.${modality}_reference: ${JSON.stringify(value).slice(0, 200)} is no reference. Expected a URL, a local file, {"${modality}_url": URL}, {"file_id": ID}, or a list of such objects.`,
+      `${place}: ${JSON.stringify(value).slice(0, 200)} is no reference. Expected a URL, a local file, {"${modality}_url": URL}, {"file_id": ID}, or a list of such objects.`,
     );
   const plain = items.map((item) => flattened(item, modality));
   return { modality, kind: 'json', value: Array.isArray(value) ? plain : plain[0], lone: null };
@@ -110,15 +116,15 @@ function flattened(item: unknown, modality: Modality): JsonObject {
 
 /**
  * A reference given as text.
- * @param typed its place says what it is, as a content part's type does
+ * @param place where it was given; `null` = in a content part, whose type says what it is
  */
-function textReference(text: string, modality: Modality, typed: boolean): Reference {
+function textReference(text: string, modality: Modality, place: string | null): Reference {
   const source = mediaSource(text);
   if (source.kind === 'file') return { modality, kind: 'file', source };
   const mime = source.kind === 'data' ? source.mime : mimeOfUrl(source.url);
-  if (mime === null && !typed)
+  if (mime === null && place !== null)
     throw new UsageError(
-      `--extra-body.${modality}_reference: ${text} does not end like ${modality === 'image' ? 'an image' : 'a video'}. Say what it is: {"${modality}_url": "${text}"}.`,
+      `${place}: ${text} does not end like ${modality === 'image' ? 'an image' : 'a video'}. Say what it is: {"${modality}_url": "${text}"}.`,
     );
   if (mime !== null && !mime.startsWith(`${modality}/`))
     throw new UsageError(
@@ -136,15 +142,15 @@ function mimeOfUrl(url: string): string | null {
   return URL.canParse(url) ? mimeOfName(new URL(url).pathname) : null;
 }
 
-function inputReference(value: unknown): Reference {
+function inputReference(value: unknown, place: string): Reference {
   const source = typeof value === 'string' ? mediaSource(value) : null;
   if (source?.kind !== 'file')
     throw new UsageError(
-      '--extra-body.input_reference: expected the path of a local file. URLs go in image_reference or video_reference.',
+      `${place}: expected the path of a local file. URLs go in image_reference or video_reference.`,
     );
   const modality = source.mime.split('/')[0];
   if (modality !== 'image' && modality !== 'video')
-    throw new UsageError(`--extra-body.input_reference: ${source.path} is no image or video by its name.`);
+    throw new UsageError(`${place}: ${source.path} is no image or video by its name.`);
   return { modality, kind: 'file', source };
 }
 

@@ -282,6 +282,17 @@ describe('a video job', () => {
     });
   });
 
+  it.each(['poll_interval_s', 'poll_timeout_s'])('%s that is no time is refused before it is sent', (key) => {
+    const prepare = (value: unknown) =>
+      videos.prepare(exampleSample, exampleTarget('http://x/v1/videos', { extraBody: { [key]: value } }));
+    for (const value of ['soon', 0, -1, true, [2], {}, ''])
+      expect(() => prepare(value), JSON.stringify(value)).toThrow(
+        `--extra-body.${key}: expected a number of seconds above 0, got ${JSON.stringify(value)}.`,
+      );
+    expect(prepare('0.25').reading[key === 'poll_interval_s' ? 'intervalMs' : 'timeoutMs']).toBe(250);
+    expect(prepare(null).reading).toMatchObject({ intervalMs: 2000, timeoutMs: 21_600_000 });
+  });
+
   it('ends with the run', async () => {
     const { seen } = await make(
       (peer) => {

@@ -1,3 +1,4 @@
+import { UsageError } from '../foundation/errors.ts';
 import { sniffMime } from '../media/sniff-mime.ts';
 import { EventLogBuilder, eventKinds } from '../records/event-log.ts';
 import type { Attempt, Exchange, Outcome } from '../records/request-record.ts';
@@ -9,7 +10,7 @@ import { type FormPart, formText } from './multipart-body.ts';
 import { observationOf } from './observation.ts';
 import { droppedNote, pictureSize, sizeKeys, soundNote } from './picture-fields.ts';
 import { ReplyFacts, streamedError } from './reply-facts.ts';
-import { extraFields, formRequest, promptText } from './request-parts.ts';
+import { extraFields, fieldPlace, formRequest, promptText } from './request-parts.ts';
 import { requestedVideo, videoFactsOf } from './video-facts.ts';
 import { type JobResult, jobRequest, runVideoJob } from './video-job.ts';
 import { referenceKeys, referenceParts } from './video-reference.ts';
@@ -51,13 +52,14 @@ const defaultTimeoutS = 21_600;
 function prepare(sample: Sample, target: Target): PreparedRequest {
   const extra = extraFields(sample, target);
   const size = pictureSize(extra);
+  const built = { model: target.model, prompt: promptText(sample, 'The videos API') };
   const field = (name: string): FormPart[] => {
     const value = extra[name];
     return value === undefined || value === null ? [] : [{ name, value: formText(value) }];
   };
   const parts: FormPart[] = [
-    { name: 'model', value: target.model },
-    { name: 'prompt', value: promptText(sample, 'The videos API') },
+    { name: 'model', value: built.model },
+    { name: 'prompt', value: built.prompt },
     ...(size === null ? [] : [{ name: 'size', value: size }]),
     ...formKeys.flatMap(field),
     ...Object.keys(extra)
@@ -66,18 +68,33 @@ function prepare(sample: Sample, target: Target): PreparedRequest {
     ...referenceParts(sample, extra),
   ];
   const dropped = [
-    ...builtKeys.filter((key) => key in extra).map((key) => `other ${key}`),
+    ...builtKeys.filter((key) => key in extra && extra[key] !== built[key]).map((key) => `other ${key}`),
     ...(size === null ? ['width', 'height'].filter((key) => key in extra) : []),
   ];
   return {
     ...formRequest(sample, target, parts, {
-      intervalMs: (positiveNumber(extra.poll_interval_s) ?? defaultIntervalS) * 1000,
-      timeoutMs: (positiveNumber(extra.poll_timeout_s) ?? defaultTimeoutS) * 1000,
+      intervalMs: secondsOf(sample, extra, 'poll_interval_s', defaultIntervalS) * 1000,
+      timeoutMs: secondsOf(sample, extra, 'poll_timeout_s', defaultTimeoutS) * 1000,
       download: target.videoDownload === true,
       asked: requestedVideo(extra),
     }),
-    notes: [...droppedNote('/v1/videos', dropped), ...soundNote('/v1/videos', sample.media)],
+    notes: [...droppedNote('/v1/videos', dropped, sample), ...soundNote('/v1/videos', sample.media)],
   };
+}
+
+/**
+ * A time of the polling as it was given, s.
+ * @throws UsageError for one that is no time above 0: polling at another pace would measure something else
+ */
+function secondsOf(sample: Sample, extra: JsonObject, key: string, defaultS: number): number {
+  const value = extra[key];
+  if (value === undefined || value === null) return defaultS;
+  const seconds = Array.isArray(value) ? null : positiveNumber(value);
+  if (seconds === null)
+    throw new UsageError(
+      `${fieldPlace(sample, key)}: expected a number of seconds above 0, got ${JSON.stringify(value)}. Without it, it is ${defaultS}.`,
+    );
+  return seconds;
 }
 
 async function observe(prepared: PreparedRequest, context: ObserveContext): Promise<Observation> {
