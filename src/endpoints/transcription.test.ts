@@ -112,6 +112,21 @@ describe('a transcription', () => {
     expect(without.map(([name]) => name)).not.toContain('stream_include_usage');
   });
 
+  it('a row’s own prompt is a field, over that of the run', async () => {
+    const type = 'multipart/form-data';
+    const prepared = openaiAudio.prepare(
+      { ...exampleSample, media: [recording], bodyOverrides: { prompt: 'Names: Zoë' } },
+      exampleTarget('http://x/', { extraBody: { prompt: 'of the run' } }),
+    );
+    const contentType = prepared.headers.find(([, value]) => value.startsWith(type))?.[1] ?? '';
+    const fields = await formOf({
+      head: `Content-Type: ${contentType}`,
+      body: Buffer.from(prepared.body),
+    });
+    expect(fields.filter(([name]) => name === 'prompt')).toEqual([['prompt', 'Names: Zoë']]);
+    expect((await form([recording])).map(([name]) => name)).not.toContain('prompt');
+  });
+
   it('takes recordings as files, inline and as data URLs', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'omnimeter-audio-'));
     try {

@@ -41,6 +41,8 @@ async function sampleOf(
     promptTokens: tokenizer?.count(row.prompt, { addSpecialTokens: row.prompt !== '' }) ?? null,
     expectedOutputTokens: row.outputTokens,
     media: [part],
+    // APIs that take recordings have a field for a text that goes with them; of a chat it is a part of the message.
+    ...(row.prompt === '' || chatEndpoint ? {} : { bodyOverrides: { prompt: row.prompt } }),
     requestId: null,
     ...(durationS === null ? {} : { inputAudioDurationS: durationS }),
   };

@@ -169,8 +169,14 @@ describe('custom_audio', () => {
         media: [audioPart(dataUrl('audio/wav', wav))],
         inputAudioDurationS: 0.5,
       },
-      { prompt: 'say', promptTokens: 2, media: [audioPart(dataUrl('audio/mpeg', mp3))] },
+      {
+        prompt: 'say',
+        promptTokens: 2,
+        media: [audioPart(dataUrl('audio/mpeg', mp3))],
+        bodyOverrides: { prompt: 'say' },
+      },
     ]);
+    expect(samples[0]).not.toHaveProperty('bodyOverrides');
     // The fixture's own length, whatever silence the MP3 frames put around it.
     expect(samples[1]?.inputAudioDurationS).toBeCloseTo(1.25, 1);
   });
@@ -183,6 +189,8 @@ describe('custom_audio', () => {
     ];
     const [file, web, remote] = await customAudio.load(contextOf(rows, {}, { chatEndpoint: true }));
     expect(file).toMatchObject({ media: [audioPart(fileUrl('tone.wav'))], inputAudioDurationS: 0.5 });
+    // The text is a part of the message.
+    expect(file).not.toHaveProperty('bodyOverrides');
     // Without a prompt there is no text part.
     expect(web?.chatMessages).toEqual([{ role: 'user', content: [audioPart('https://h/b.wav')] }]);
     expect(web).not.toHaveProperty('inputAudioDurationS');
