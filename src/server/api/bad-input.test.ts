@@ -172,6 +172,54 @@ const cases: readonly Case[] = [
   ['null', 'omni', chat, () => 'null', 400, /JSON object/],
   ['no messages', 'omni', chat, () => ({}), 400, /messages/],
   ['messages of a wrong type', 'omni', chat, () => ({ messages: 5 }), 400, /messages/],
+  [
+    'a message without content',
+    'omni',
+    chat,
+    () => ({ messages: [...messages, { role: 'user' }] }),
+    400,
+    /messages\.1\.content: expected a text/,
+  ],
+  [
+    'a message of no content',
+    'omni',
+    chat,
+    () => ({ messages: [{ role: 'system', content: null }] }),
+    400,
+    /messages\.0\.content/,
+  ],
+  [
+    'an assistant that neither spoke nor called',
+    'omni',
+    chat,
+    () => ({ messages: [...messages, { role: 'assistant', content: null, tool_calls: [] }] }),
+    400,
+    /messages\.1\.content/,
+  ],
+  [
+    'a result of a tool without content',
+    'omni',
+    chat,
+    () => ({ messages: [...messages, { role: 'tool', tool_call_id: 'x' }] }),
+    400,
+    /messages\.1\.content/,
+  ],
+  [
+    'a speaker that there is not',
+    'omni',
+    chat,
+    () => ({ messages: [{ role: 'foo', content: 'hello' }] }),
+    400,
+    /messages\.0\.role: "foo" is none of developer, system, user, assistant, tool, function/,
+  ],
+  [
+    'a speaker that is a number',
+    'omni',
+    chat,
+    () => ({ messages: [{ role: 1, content: 'a' }] }),
+    400,
+    /role/,
+  ],
   ['an unknown model', 'omni', chat, () => ({ messages, model: 'nobody/nothing' }), 404, /does not exist/],
   [
     'an unsupported modality',
@@ -599,6 +647,46 @@ const cases: readonly Case[] = [
     /seconds/,
   ],
   [
+    'a video of 30 years',
+    'video',
+    '/v1/videos',
+    () => ({ prompt: 'a', seconds: 1e9 }),
+    400,
+    /from 1 to 3600/,
+  ],
+  [
+    'a video of more seconds than digits',
+    'video',
+    '/v1/videos',
+    () => ({ prompt: 'a', seconds: 1e30 }),
+    400,
+    /from 1 to 3600/,
+  ],
+  [
+    'a video of an hour, frame by frame',
+    'video',
+    '/v1/videos',
+    () => form({ prompt: 'a', seconds: '3600', fps: '24' }),
+    400,
+    /seconds: 86400 frames.*at most 20000/,
+  ],
+  [
+    'a video of one frame in 30 years',
+    'video',
+    '/v1/videos',
+    () => form({ prompt: 'a', seconds: '1', fps: '1e-9' }),
+    400,
+    /fps: 1 frames at 1e-9 a second.*at most 3600 s/,
+  ],
+  [
+    'a video of the usual frames, 30 years each',
+    'video',
+    '/v1/videos',
+    () => form({ prompt: 'a', fps: '1e-9' }),
+    400,
+    /fps.*at most 3600 s/,
+  ],
+  [
     'a video of no frame',
     'video',
     '/v1/videos',
@@ -702,6 +790,22 @@ const cases: readonly Case[] = [
     () => ({ input: 'a' }),
     400,
     /does not support embeddings/,
+  ],
+  [
+    'vectors of a message without content',
+    'embed',
+    '/v1/embeddings',
+    () => ({ messages: [{ role: 'user' }] }),
+    400,
+    /messages\.0\.content/,
+  ],
+  [
+    'vectors of a speaker that there is not',
+    'embed',
+    '/v1/embeddings',
+    () => ({ messages: [{ role: 'foo', content: 'a' }] }),
+    400,
+    /messages\.0\.role/,
   ],
   ['pooling of nothing', 'embed', '/pooling', () => ({}), 400, /input/],
   [
@@ -896,6 +1000,25 @@ describe('allowed', () => {
   test.each(['one.png', 'inner/two.png', 'good-link.png'])('a file inside: %s', async (name) => {
     const response = await post(serverOf('omni').url + chat, {
       ...Object(image(fileUrl(root, name))),
+      max_tokens: 2,
+      modalities: ['text'],
+    });
+    expect(response.status).toBe(200);
+  });
+
+  test.each([
+    ['a call in place of words', { content: null }],
+    ['a call, and nothing of words', {}],
+    ['a call, and an empty text', { content: '' }],
+  ])('an assistant with %s', async (_what, said) => {
+    const call = { id: 'call_1', type: 'function', function: { name: 'time', arguments: '{}' } };
+    const response = await post(serverOf('omni').url + chat, {
+      messages: [
+        { role: 'developer', content: 'Be brief.' },
+        ...messages,
+        { role: 'assistant', tool_calls: [call], ...said },
+        { role: 'tool', tool_call_id: 'call_1', content: 'noon' },
+      ],
       max_tokens: 2,
       modalities: ['text'],
     });

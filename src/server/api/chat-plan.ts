@@ -3,7 +3,7 @@ import { type ChatRequest, chatRequestSchema } from '../../protocol/chat-complet
 import { type FinalOutputType, pipelineModalities } from '../pipeline/pipeline-definition.ts';
 import type { ApiContext } from './api-context.ts';
 import { audioFormatOf } from './audio-encoding.ts';
-import { readChatPrompt } from './chat-prompt.ts';
+import { checkMessages, readChatPrompt } from './chat-prompt.ts';
 import { chatImageTask } from './chat-task.ts';
 import { stageIdsGiving } from './model-routes.ts';
 import type { RunRequest } from './reply-life.ts';
@@ -68,6 +68,7 @@ function choicesOf({ n }: ChatRequest): number {
 export async function planChat(body: unknown, context: ApiContext): Promise<ChatPlan> {
   const request = parseBody(chatRequestSchema, body);
   checkModel(request.model, context);
+  checkMessages(request.messages);
   const choices = choicesOf(request);
   const toolCall = requiredToolCall(request);
   const wanted = wantedModalities(context, request.modalities ?? null);

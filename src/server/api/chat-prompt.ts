@@ -67,6 +67,37 @@ function readPart(part: MediaPart, param: string, context: ApiContext): Promise<
   }
 }
 
+/** Who may speak in a chat. */
+const roles = ['developer', 'system', 'user', 'assistant', 'tool', 'function'];
+
+/** A call, a refusal or earlier speech takes the place of an assistant's words; a function's result may be empty. */
+function mayHaveNoContent(message: ChatMessage): boolean {
+  if (message.role === 'function') return true;
+  if (message.role !== 'assistant') return false;
+  const given = [message.tool_calls, message.function_call, message.refusal, message.audio];
+  return given.some((value) => (Array.isArray(value) ? value.length > 0 : (value ?? null) !== null));
+}
+
+/** @throws RequestError 400 for a speaker that there is not, and for a message without content that needs some */
+export function checkMessages(messages: readonly ChatMessage[]): void {
+  for (const [index, message] of messages.entries()) {
+    const place = `messages.${index}`;
+    if (!roles.includes(message.role))
+      throw new RequestError(
+        400,
+        `${place}.role: ${JSON.stringify(message.role.slice(0, 100))} is none of ${roles.join(', ')}.`,
+        `${place}.role`,
+      );
+    if ((message.content ?? null) === null && !mayHaveNoContent(message))
+      throw new RequestError(
+        400,
+        `${place}.content: expected a text or a list of parts; only an assistant's message with tool_calls may ` +
+          'have none.',
+        `${place}.content`,
+      );
+  }
+}
+
 /**
  * Reads the messages: counts their tokens, and fetches and checks their media.
  * @throws RequestError 400 for media that are missing, broken, too large or too many

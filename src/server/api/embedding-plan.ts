@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ChatMessage, ContentPart } from '../../protocol/chat-completions.ts';
 import { type EmbeddingRequest, embeddingRequestSchema } from '../../protocol/embeddings.ts';
 import type { ApiContext } from './api-context.ts';
-import { readChatPrompt } from './chat-prompt.ts';
+import { checkMessages, readChatPrompt } from './chat-prompt.ts';
 import { stageIdsGiving } from './model-routes.ts';
 import { countPromptTokens } from './prompt-tokens.ts';
 import type { RunRequest } from './reply-life.ts';
@@ -67,7 +67,10 @@ async function inputsOf(
   { input, messages, modality }: EmbeddingRequest,
   context: ApiContext,
 ): Promise<Input[]> {
-  if (messages !== null && messages !== undefined) return [await chatInput(messages, context)];
+  if (messages !== null && messages !== undefined) {
+    checkMessages(messages);
+    return [await chatInput(messages, context)];
+  }
   if (input === null || input === undefined)
     throw new RequestError(400, 'input: expected a text, a list of texts or token ids.', 'input');
   if (modality !== null && modality !== undefined && modality !== 'text')

@@ -1,6 +1,7 @@
 import type { MediaReferenceField, VideoRequest } from '../../protocol/videos.ts';
 import type { MediaReference, VideoTask } from '../engine/stage-task.ts';
 import type { ApiContext } from './api-context.ts';
+import type { ApiLimits } from './api-limits.ts';
 import { extraFields, wantedSize } from './diffusion-task.ts';
 import type { FormBody, FormFile } from './form-body.ts';
 import { clipReference, imageReference, referenceFromUrl } from './media-reference.ts';
@@ -31,13 +32,46 @@ function evenPx(px: number): number {
   return Math.max(2, px - (px % 2));
 }
 
-function framesOf(request: VideoRequest, defaultRate: number): number | null {
+function framesOf(request: VideoRequest, defaultRate: number, mostS: number): number | null {
   if (request.num_frames !== null && request.num_frames !== undefined) return request.num_frames;
   const { seconds } = request;
   if (seconds === null || seconds === undefined) return null;
-  if (!/^[1-9]\d{0,5}$/.test(seconds))
-    throw new RequestError(400, `seconds must be a whole number above 0; got "${seconds}".`, 'seconds');
+  if (!/^[1-9]\d*$/.test(seconds) || Number(seconds) > mostS)
+    throw new RequestError(
+      400,
+      `seconds must be a whole number from 1 to ${mostS}; got "${seconds.slice(0, 100)}".`,
+      'seconds',
+    );
   return Math.max(1, Math.round(Number(seconds) * (request.fps ?? defaultRate)));
+}
+
+/** The field that made a video too long. */
+function lengthField({ num_frames: frames, seconds }: VideoRequest): string {
+  if ((frames ?? null) !== null) return 'num_frames';
+  return (seconds ?? null) === null ? 'fps' : 'seconds';
+}
+
+/** @throws RequestError 400 for more frames, or a longer video, than this server makes */
+function checkLength(
+  request: VideoRequest,
+  frames: number,
+  fps: number,
+  { mediaS, videoFrames }: ApiLimits,
+): void {
+  if (frames > videoFrames)
+    throw new RequestError(
+      400,
+      `${lengthField(request)}: ${frames} frames; this server makes at most ${videoFrames}.`,
+      lengthField(request),
+    );
+  if (frames / fps <= mediaS) return;
+  const field = request.fps === null || request.fps === undefined ? lengthField(request) : 'fps';
+  throw new RequestError(
+    400,
+    `${field}: ${frames} frames at ${fps} a second are ${Math.round(frames / fps)} s; this server makes at most ` +
+      `${mediaS} s.`,
+    field,
+  );
 }
 
 /** The URL of a reference. @throws RequestError 400 */
@@ -115,17 +149,11 @@ export async function planVideo(
 ): Promise<VideoPlan> {
   checkModel(request.model, context);
   const stage = context.pipeline.stages.find(({ finalOutputType }) => finalOutputType === 'video');
-  const modelFps = stage?.executionType === 'DIFFUSION' ? stage.defaults.fps : defaultFps;
+  const defaults = stage?.executionType === 'DIFFUSION' ? stage.defaults : null;
+  const modelFps = defaults?.fps ?? defaultFps;
   const size = wantedSize(request, context.limits.imagePixels);
-  const numFrames = framesOf(request, modelFps);
-  const lengthS = (numFrames ?? 0) / (request.fps ?? modelFps);
-  if (lengthS > context.limits.mediaS || (numFrames ?? 0) > context.limits.videoFrames)
-    throw new RequestError(
-      400,
-      `num_frames: ${numFrames} frames, ${Math.round(lengthS)} s; this server makes at most ` +
-        `${context.limits.videoFrames} frames and ${context.limits.mediaS} s.`,
-      'num_frames',
-    );
+  const numFrames = framesOf(request, modelFps, context.limits.mediaS);
+  checkLength(request, numFrames ?? defaults?.numFrames ?? 1, request.fps ?? modelFps, context.limits);
   const returnStageMetrics = isTruthy(request.return_stage_metrics);
   const task: VideoTask = {
     kind: 'video',
