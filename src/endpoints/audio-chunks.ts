@@ -1,5 +1,6 @@
 import { parseWavHeader } from '../media/wav-header.ts';
 import type { AudioFacts } from '../records/request-record.ts';
+import { announcedFigure } from './announced-layout.ts';
 import { decodeBase64 } from './decode-base64.ts';
 
 type PcmParameters = {
@@ -50,8 +51,8 @@ export class AudioChunks {
     return this.#note;
   }
 
-  /** @param base64 a chunk's payload; @param announcedRateHz the rate that the server gave beside it, or `null` */
-  addBase64(base64: string, announcedRateHz: number | null): AudioChunk {
+  /** @param base64 a chunk's payload; @param announcedRate what the server gave beside it as its rate, if anything */
+  addBase64(base64: string, announcedRate: unknown): AudioChunk {
     const payload = decodeBase64(base64);
     if (payload === null) {
       const bytes = Buffer.from(base64, 'base64').length;
@@ -60,7 +61,7 @@ export class AudioChunks {
     }
     this.#bytes += payload.length;
     if (this.format === 'wav') return this.#addWav(payload);
-    if (this.format === 'pcm') return this.#addPcm(payload.length, announcedRateHz);
+    if (this.format === 'pcm') return this.#addPcm(payload.length, announcedRate);
     if (payload.length > 0) this.#encoded.push(payload);
     return { bytes: payload.length, frames: null };
   }
@@ -90,15 +91,18 @@ export class AudioChunks {
     return { bytes: payload.length, frames };
   }
 
-  #addPcm(bytes: number, announcedRateHz: number | null): AudioChunk {
-    this.#parameters ??= {
-      channels: this.#pcm.channels,
-      sampleBytes: 2,
-      sampleRateHz: announcedRateHz ?? this.#pcm.sampleRateHz,
-    };
+  #addPcm(bytes: number, announcedRate: unknown): AudioChunk {
+    this.#parameters ??= this.#announced(announcedRate);
     const frames = Math.floor(bytes / (2 * this.#parameters.channels));
     this.#frames += frames;
     return { bytes, frames };
+  }
+
+  #announced(rate: unknown): PcmParameters {
+    const { channels, sampleRateHz } = this.#pcm;
+    const { figure, doubt } = announcedFigure({ what: 'sample rate', value: rate, instead: sampleRateHz });
+    this.#note ??= doubt;
+    return { channels, sampleBytes: 2, sampleRateHz: figure };
   }
 
   #drop(bytes: number, note: string): AudioChunk {

@@ -3,7 +3,7 @@ import type { ImageFacts } from '../records/request-record.ts';
 import { AudioChunks, type PcmDefaults } from './audio-chunks.ts';
 import { type Failure, failure, type ReplyReader } from './http-reply.ts';
 import { ImageTally } from './image-tally.ts';
-import { asArray, asObject, asText, type JsonObject, positiveInteger } from './json-values.ts';
+import { asArray, asObject, asText, type JsonObject } from './json-values.ts';
 import { OutputTotal } from './output-total.ts';
 import { ReplyFacts, streamedError } from './reply-facts.ts';
 import { ReplyText } from './reply-text.ts';
@@ -176,8 +176,7 @@ export class ChatReader implements ReplyReader {
   }
 
   #countAudio(base64: string, choice: JsonObject | null): ReturnType<AudioChunks['addBase64']> {
-    const announced = positiveInteger(asObject(choice?.audio_metadata)?.sample_rate_hz);
-    return this.audio.addBase64(base64, announced);
+    return this.audio.addBase64(base64, asObject(choice?.audio_metadata)?.sample_rate_hz);
   }
 
   #countImages(content: unknown): number | null {

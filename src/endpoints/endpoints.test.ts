@@ -329,6 +329,18 @@ describe('audio of a chat reply', () => {
     expect(seen.audio).toMatchObject({ format: 'pcm', sampleRateHz: 48_000, frames: 2400, durationS: 0.05 });
   });
 
+  it('takes raw PCM whose announced rate is none at the usual one, with a note', async () => {
+    const seen = await omni(
+      play([audio(Buffer.alloc(4800).toString('base64'), { audio_metadata: { sample_rate_hz: 0 } })]),
+      { audio: { format: 'pcm' } },
+    );
+    expect(seen.audio).toMatchObject({
+      sampleRateHz: 24_000,
+      durationS: 0.1,
+      note: "the server's sample rate 0 is no number above 0; read as 24000",
+    });
+  });
+
   it('refuses response_format pcm, which says nothing of its rate', () => {
     expect(() =>
       openaiChatOmni.prepare(

@@ -10,6 +10,9 @@ export type SampleLayout = {
   readonly sampleBytes: number;
 };
 
+/** What is known of bare samples beforehand. */
+type Announced = { readonly layout: SampleLayout; readonly doubt?: string | null };
+
 /**
  * The audio of one body that comes piece by piece: bare PCM, one WAV file whose header may be cut anywhere, or an
  * encoded format that is kept for decoding after the reply. Each piece becomes an event with the samples that it
@@ -32,15 +35,18 @@ export class SoundStream {
   #fault: string | null = null;
   #dropped = 0;
   #dropNote: string | null = null;
+  /** Speaks against the layout of bare PCM. */
+  readonly #doubt: string | null;
   #encoded: Buffer[] = [];
   #read: { timeMs: number; bytes: number; frames: number | null } | null = null;
 
-  /** @param layout of bare PCM; a WAV header overrules it */
-  constructor(format: string, layout: SampleLayout, events: EventLogBuilder) {
+  /** @param announced of bare PCM; a WAV header overrules it */
+  constructor(format: string, announced: Announced, events: EventLogBuilder) {
     this.format = format;
     this.#events = events;
     this.#kind = format === 'pcm' || format === 'wav' ? format : 'encoded';
-    this.#layout = this.#kind === 'pcm' ? layout : null;
+    this.#layout = this.#kind === 'pcm' ? announced.layout : null;
+    this.#doubt = announced.doubt ?? null;
     if (this.#kind === 'wav') this.#head = Buffer.alloc(0);
   }
 
@@ -107,7 +113,7 @@ export class SoundStream {
       durationS: layout ? this.#frames / layout.sampleRateHz : null,
       bytes: this.#bytes,
       droppedChunks: this.#dropped,
-      note: this.#dropNote,
+      note: this.#dropNote ?? (this.#kind === 'pcm' ? this.#doubt : null),
     };
   }
 

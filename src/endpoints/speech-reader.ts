@@ -1,10 +1,11 @@
 import { EventLogBuilder, eventKinds } from '../records/event-log.ts';
+import { type AnnouncedLayout, layoutOfEvent, layoutOfHead } from './announced-layout.ts';
 import type { PcmDefaults } from './audio-chunks.ts';
 import { decodeBase64 } from './decode-base64.ts';
 import { type Failure, failure, type RawReader, type ReplyReader } from './http-reply.ts';
 import { asObject, asText, type JsonObject, positiveInteger } from './json-values.ts';
 import { ReplyFacts, streamedError } from './reply-facts.ts';
-import { type SampleLayout, SoundStream } from './sound-stream.ts';
+import { SoundStream } from './sound-stream.ts';
 
 export type SpeechReaderOptions = {
   /** `response_format` as it was asked for. */
@@ -54,7 +55,10 @@ export class SpeechReader implements ReplyReader {
       this.events.append(timeMs, message.usage ? eventKinds.usage : eventKinds.other, null, 0, null, 0);
       return;
     }
-    this.#sound ??= this.#open(asText(message.response_format) ?? this.#options.format, layoutOf(message));
+    this.#sound ??= this.#open(
+      asText(message.response_format) ?? this.#options.format,
+      layoutOfEvent(message, this.#options.pcm),
+    );
     const bytes = decodeBase64(payload);
     if (bytes === null)
       this.#failure ??= failure(
@@ -100,15 +104,14 @@ export class SpeechReader implements ReplyReader {
   #begin(contentType: string, headers: ReadonlyMap<string, string>): boolean {
     const format = formatOf(contentType, this.#options.format);
     if (format === null) return false;
-    this.#sound = this.#open(format, announcedLayout(contentType, headers));
+    this.#sound = this.#open(format, layoutOfHead(contentType, headers, this.#options.pcm));
     const inputTokens = positiveInteger(headers.get('x-vllm-omni-input-tokens'));
     if (inputTokens !== null) this.facts.usage = { input_tokens: inputTokens };
     return true;
   }
 
-  #open(format: string, announced: Partial<SampleLayout>): SoundStream {
-    const layout = { ...this.#options.pcm, sampleBytes: 2, ...announced };
-    return new SoundStream(format, layout, this.#options.streamed ? this.events : this.#unseen);
+  #open(format: string, announced: AnnouncedLayout): SoundStream {
+    return new SoundStream(format, announced, this.#options.streamed ? this.events : this.#unseen);
   }
 }
 
@@ -134,43 +137,4 @@ function formatOf(contentType: string, asked: string): string | null {
   const type = contentType.split(';')[0]?.trim() ?? '';
   if (type === '' || type === 'application/octet-stream') return asked;
   return formatsByType[type] ?? (type.startsWith('audio/') ? type.slice('audio/'.length) : null);
-}
-
-/** Rate, channels and width of bare samples as far as the head of the reply says them. */
-function announcedLayout(contentType: string, headers: ReadonlyMap<string, string>): Partial<SampleLayout> {
-  const parameter = (...names: string[]): string | undefined => {
-    for (const name of names) {
-      const found = new RegExp(`;\\s*${name}\\s*=\\s*"?(\\d+)`).exec(contentType)?.[1];
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  };
-  const header = (...names: string[]): string | undefined =>
-    names.map((name) => headers.get(name)).find((value) => value !== undefined);
-  return layoutFrom({
-    rate:
-      parameter('rate', 'samplerate', 'sample_rate') ??
-      header('x-sample-rate', 'x-audio-sample-rate', 'sample-rate'),
-    channels: parameter('channels') ?? header('x-channels', 'x-audio-channels'),
-    bits: /\d+/.exec(header('x-sample-format') ?? '')?.[0],
-  });
-}
-
-function layoutOf(message: JsonObject): Partial<SampleLayout> {
-  return layoutFrom({
-    rate: message.sample_rate ?? message.sample_rate_hz,
-    channels: message.channels,
-    bits: undefined,
-  });
-}
-
-function layoutFrom(said: { rate: unknown; channels: unknown; bits: unknown }): Partial<SampleLayout> {
-  const sampleRateHz = positiveInteger(said.rate);
-  const channels = positiveInteger(said.channels);
-  const bits = positiveInteger(said.bits);
-  return {
-    ...(sampleRateHz === null ? {} : { sampleRateHz }),
-    ...(channels === null ? {} : { channels }),
-    ...(bits === null ? {} : { sampleBytes: bits / 8 }),
-  };
 }

@@ -1,6 +1,6 @@
 import { fc, test as propertyTest } from '@fast-check/vitest';
 import { afterEach, describe, expect, it } from 'vitest';
-import { omniFacts } from '../metrics/metric-records.suite.ts';
+import { omniFacts, requestOf } from '../metrics/metric-records.suite.ts';
 import { summarize } from '../metrics/summarize.ts';
 import { EventLogBuilder, eventKinds } from '../records/event-log.ts';
 import { exampleRecord } from '../records/examples.suite.ts';
@@ -167,6 +167,47 @@ describe('the rate of bare samples', () => {
     expect(byWav.audio).toMatchObject({ format: 'wav', sampleRateHz: rate, durationS: 1 });
   });
 
+  it.each([
+    ['audio/pcm', 'x-sample-rate', 'fast', /^the server's sample rate "fast" is no number above 0; read as 24000$/],
+    ['audio/pcm', 'x-sample-rate', '0', /sample rate "0" is no number above 0; read as 24000/],
+    ['audio/pcm', 'x-sample-rate', '-44100', /sample rate "-44100" is no number/],
+    ['audio/pcm; rate=', 'x-other', '1', /sample rate "" is no number/],
+    ['audio/pcm', 'x-channels', 'stereo', /number of channels "stereo" is no number above 0; read as 1/],
+    ['audio/pcm', 'x-sample-format', 'float', /sample width in bits "float" is no number above 0; read as 16/],
+  ])('%s with %s: %s is counted as usual, and noted', async (type, header, value, note) => {
+    const body = pcm(48_000);
+    const { seen } = await runOne(bench.current, openaiAudioSpeech, (peer) =>
+      peer.write(
+        Buffer.concat([
+          Buffer.from(
+            `HTTP/1.1 200 OK\r\nContent-Type: ${type}\r\n${header}: ${value}\r\nContent-Length: ${body.length}\r\n\r\n`,
+          ),
+          body,
+        ]),
+      ),
+    );
+    expect(seen).toMatchObject({ outcome: { ok: true }, audio: { sampleRateHz: 24_000, durationS: 1 } });
+    expect(seen.audio?.note).toMatch(note);
+    const facts = omniFacts({ endpoint: openaiAudioSpeech.traits, endMs: 1e9 });
+    expect(summarize([requestOf({}, { ...seen, index: 0 })], facts).notes).toMatchObject({
+      doubtfulAudioReplies: 1,
+      doubtfulAudioNote: expect.stringMatching(note),
+    });
+  });
+
+  it('of an event that is none is noted, and that of a WAV file stands', async () => {
+    const delta = { type: 'speech.audio.delta', audio: pcm(48_000).toString('base64'), sample_rate: 'x' };
+    expect((await speak(sse([delta, '[DONE]']))).audio).toMatchObject({
+      durationS: 1,
+      note: 'the server\'s sample rate "x" is no number above 0; read as 24000',
+    });
+    const wav = Buffer.concat([wavHeader(44_100), pcm(88_200)]);
+    expect((await speak({ type: 'audio/pcm;rate=0', body: wav })).audio).toMatchObject({
+      sampleRateHz: 44_100,
+      note: null,
+    });
+  });
+
   it('is the environment’s where the server says nothing', async () => {
     process.env.VLLM_OMNI_BENCH_AUDIO_SAMPLE_RATE = '16000';
     process.env.VLLM_OMNI_BENCH_AUDIO_CHANNELS = '2';
@@ -301,7 +342,11 @@ describe('formats', () => {
 describe('sound in pieces', () => {
   const add = (format: string, pieces: readonly Buffer[]) => {
     const events = new EventLogBuilder();
-    const sound = new SoundStream(format, { sampleRateHz: 24_000, channels: 1, sampleBytes: 2 }, events);
+    const sound = new SoundStream(
+      format,
+      { layout: { sampleRateHz: 24_000, channels: 1, sampleBytes: 2 } },
+      events,
+    );
     for (const [index, piece] of pieces.entries()) sound.add(piece, index);
     sound.end();
     return { facts: sound.facts(), events: events.build() };
@@ -364,7 +409,11 @@ describe('continuity', () => {
   it('is that of the published vector', () => {
     // 24 kHz mono: chunks at 0.5, 1.2 and 2.8 s of 48000, 24000 and 48000 bytes.
     const events = new EventLogBuilder();
-    const sound = new SoundStream('pcm', { sampleRateHz: 24_000, channels: 1, sampleBytes: 2 }, events);
+    const sound = new SoundStream(
+      'pcm',
+      { layout: { sampleRateHz: 24_000, channels: 1, sampleBytes: 2 } },
+      events,
+    );
     for (const [timeMs, bytes] of [
       [500, 48_000],
       [1200, 24_000],

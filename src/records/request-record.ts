@@ -64,7 +64,7 @@ export type AudioFacts = {
   readonly bytes: number;
   /** Chunks left out of `frames` because their parameters differ from the first chunk's, or because they do not parse. */
   readonly droppedChunks: number;
-  /** What was wrong with the first dropped chunk, or why decoding failed. */
+  /** What was wrong with the first dropped chunk, why decoding failed, or what makes the length doubtful. */
   readonly note: string | null;
 };
 

@@ -20,7 +20,7 @@ export function renderReplyNotes({ notes, duplexTiming, run }: RunSummary): stri
     );
   if (notes.doubtfulAudioReplies > 0)
     lines.push(
-      `The audio of ${notes.doubtfulAudioReplies} replies may be incomplete${because(notes.doubtfulAudioNote)}; it was counted as it came.`,
+      `The audio of ${notes.doubtfulAudioReplies} replies may be incomplete or misread${because(notes.doubtfulAudioNote)}; it was counted as it came.`,
     );
   if (duplexTiming !== null && duplexTiming.untimedSessions > 0)
     lines.push(

@@ -204,7 +204,7 @@ describe('notes after the report', () => {
       requestOf({ endMs: 1 }, { index, audio: each }),
     );
     expect(renderReplyNotes(summarize(records, omniFacts()))).toEqual([
-      'The audio of 1 replies may be incomplete (its last Ogg page is missing); it was counted as it came.',
+      'The audio of 1 replies may be incomplete or misread (its last Ogg page is missing); it was counted as it came.',
     ]);
   });
 
