@@ -3,7 +3,7 @@ import { type AnnouncedLayout, layoutOfEvent, layoutOfHead } from './announced-l
 import type { PcmDefaults } from './audio-chunks.ts';
 import { decodeBase64 } from './decode-base64.ts';
 import { type Failure, failure, type RawReader, type ReplyReader } from './http-reply.ts';
-import { asObject, asText, type JsonObject, positiveInteger } from './json-values.ts';
+import { asObject, asText, positiveInteger } from './json-values.ts';
 import { ReplyFacts, streamedError } from './reply-facts.ts';
 import { SoundStream } from './sound-stream.ts';
 

@@ -1,5 +1,6 @@
-import { fc, test as propertyTest } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { omniFacts, requestOf } from '../metrics/metric-records.suite.ts';
 import { summarize } from '../metrics/summarize.ts';
 import { EventLogBuilder, eventKinds } from '../records/event-log.ts';
@@ -168,12 +169,22 @@ describe('the rate of bare samples', () => {
   });
 
   it.each([
-    ['audio/pcm', 'x-sample-rate', 'fast', /^the server's sample rate "fast" is no number above 0; read as 24000$/],
+    [
+      'audio/pcm',
+      'x-sample-rate',
+      'fast',
+      /^the server's sample rate "fast" is no number above 0; read as 24000$/,
+    ],
     ['audio/pcm', 'x-sample-rate', '0', /sample rate "0" is no number above 0; read as 24000/],
     ['audio/pcm', 'x-sample-rate', '-44100', /sample rate "-44100" is no number/],
     ['audio/pcm; rate=', 'x-other', '1', /sample rate "" is no number/],
     ['audio/pcm', 'x-channels', 'stereo', /number of channels "stereo" is no number above 0; read as 1/],
-    ['audio/pcm', 'x-sample-format', 'float', /sample width in bits "float" is no number above 0; read as 16/],
+    [
+      'audio/pcm',
+      'x-sample-format',
+      'float',
+      /sample width in bits "float" is no number above 0; read as 16/,
+    ],
   ])('%s with %s: %s is counted as usual, and noted', async (type, header, value, note) => {
     const body = pcm(48_000);
     const { seen } = await runOne(bench.current, openaiAudioSpeech, (peer) =>
@@ -352,7 +363,7 @@ describe('sound in pieces', () => {
     return { facts: sound.facts(), events: events.build() };
   };
 
-  propertyTest.prop([
+  property([
     fc.constantFrom('pcm', 'wav'),
     fc.nat(3000),
     fc.array(fc.integer({ min: 1, max: 400 }), { maxLength: 30 }),
