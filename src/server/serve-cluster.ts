@@ -53,6 +53,12 @@ export function clusterRole(options: ServeOptions, pipeline: PipelineDefinition)
   }
   if (!headless && stageId !== 0)
     throw new UsageError(`--stage-id ${stageId} needs --headless: only stage 0 has the API.`);
+  if (pipeline.duplex !== null)
+    throw new UsageError(
+      `--stage-id: ${pipeline.name} is deployed in full duplex. Its conversations are simulated as a whole, in the ` +
+        'process with the API, so that stage workers would have no part in them. Leave out --stage-id, or answer in ' +
+        'turns: session_mode: turn in --deploy-config (bundled: minicpmo_4_5_turn.yaml, qwen3_omni.yaml).',
+    );
   const host = masterAddress.includes(':') ? `[${masterAddress}]` : masterAddress;
   return {
     stageId,
@@ -60,6 +66,24 @@ export function clusterRole(options: ServeOptions, pipeline: PipelineDefinition)
     brokerUrl: `nats://${host}:${masterPort}`,
     isOneHost: loopback.includes(masterAddress),
   };
+}
+
+/**
+ * What to do where a stage has no live replica, for who asks for one.
+ * @returns `null` where all stages are in this process, and so none can be started
+ */
+export function replicaAdvice(
+  { model, masterAddress, masterPort }: ServeOptions,
+  { broker }: Pick<Cluster, 'broker'>,
+): ((stageId: number) => string) | null {
+  if (broker === null || masterAddress === null || masterPort === null) return null;
+  const flags = `--omni-master-address ${masterAddress} --omni-master-port ${masterPort}`;
+  return (stageId) =>
+    broker.isUp()
+      ? `Workers join at the broker ${broker.address}. Start one with the flags of this server: omnimeter serve ` +
+        `${model} --omni --stage-id ${stageId} --headless ${flags}`
+      : `The broker ${broker.address}, at which workers join, cannot be reached: start it again, e.g. nats-server -a ` +
+        `${masterAddress} -p ${masterPort}`;
 }
 
 /** What must agree between the processes of a deployment. */
@@ -182,6 +206,21 @@ export function settledTransports(
   });
 }
 
+/** What is named for an edge and does nothing there, for the user to be told. */
+export function idleConnectors(transports: readonly EdgeTransport[], role: ClusterRole | null): string[] {
+  if (role !== null) return [];
+  const idle = transports.filter(({ kind, always }) => kind === 'nats' && !always);
+  const names = [...new Set(idle.map(({ connectorName }) => connectorName))];
+  return names.map((name) => {
+    const edges = idle.filter(({ connectorName }) => connectorName === name);
+    const places = edges.map(({ from, to }) => `${from} to ${to}`).join(', ');
+    return (
+      `Connector ${name} (NatsConnector), stage ${places}, has no effect: all stages are in this process and hand over ` +
+      'by reference. "always: true" in its extra sends payloads through the broker all the same.'
+    );
+  });
+}
+
 function plainConnector(transport: EdgeTransport, options: ConnectOptions): Connector {
   const { broker, payloadSubject, producerNowMs } = options;
   const clock = producerNowMs === undefined ? {} : { producerNowMs };
@@ -191,7 +230,9 @@ function plainConnector(transport: EdgeTransport, options: ConnectOptions): Conn
     case 'nats':
       if (broker === null)
         throw new UsageError(
-          `Stage ${transport.from} to ${transport.to}: a NatsConnector needs extra.url, or --omni-master-address.`,
+          `Stage ${transport.from} to ${transport.to}: connector ${transport.connectorName} (NatsConnector) has no ` +
+            'broker. Name it in its extra, as url: nats://host:port, or by --omni-master-address, ' +
+            '--omni-master-port and --stage-id 0.',
         );
       return natsConnector({ broker, subject: payloadSubject, ...clock });
     default:

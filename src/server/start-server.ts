@@ -8,7 +8,14 @@ import { ServerMetrics } from './metrics/server-metrics.ts';
 import { deployPipeline } from './model/deploy-pipeline.ts';
 import { createOrchestrator } from './pipeline/create-runtime.ts';
 import type { OrchestratorStats } from './pipeline/orchestrator.ts';
-import { clusterRole, connectorsFor, openCluster, workerHub } from './serve-cluster.ts';
+import {
+  clusterRole,
+  connectorsFor,
+  idleConnectors,
+  openCluster,
+  replicaAdvice,
+  workerHub,
+} from './serve-cluster.ts';
 import { faultsOf, limitsOf, localMediaRoot } from './serve-context.ts';
 import { deployRequestOf, type ServeOptions } from './serve-options.ts';
 import { fileTruthLog, noTruthLog } from './truth-log.ts';
@@ -88,6 +95,7 @@ export async function startServer(options: ServeOptions, parts: ServerParts = {}
   const scheduler = parts.scheduler ?? timerScheduler(nowMs, (error) => console.error(error));
   const { timeScale, seed } = options;
   const closeBroker = async (): Promise<void> => cluster.broker?.close();
+  const adviceWhenDead = replicaAdvice(options, cluster);
   const { orchestrator, truthLog } = await opened(closeBroker, () => ({
     orchestrator: createOrchestrator({
       pipeline,
@@ -97,6 +105,7 @@ export async function startServer(options: ServeOptions, parts: ServerParts = {}
       tokenize: vocabulary.split,
       connect: connectorsFor({ ...cluster, scheduler, timeScale, role }),
       remoteStageIds: cluster.remoteStageIds,
+      ...(adviceWhenDead === null ? {} : { adviceWhenDead }),
       ...(options.logStats ? { onTransfer: (transfer) => metrics.transfer(transfer) } : {}),
     }),
     // Opened last: a deployment that is refused leaves no open file, and empties none.
@@ -160,7 +169,7 @@ export async function startServer(options: ServeOptions, parts: ServerParts = {}
     port,
     servedModelName,
     pipelineName: pipeline.name,
-    notices,
+    notices: [...notices, ...idleConnectors(transports, role)],
     stats: () => orchestrator.stats(),
     flushTruthLog: () => truthLog.flush(),
     close,

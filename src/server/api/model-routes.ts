@@ -60,10 +60,10 @@ export function requireLiveStages(
   { orchestrator, metrics }: ApiContext,
   { finalStageIds }: { readonly finalStageIds: readonly number[] },
 ): void {
-  const dead = orchestrator.firstDeadStage(finalStageIds);
-  if (dead === null) return;
+  const death = orchestrator.deathOnTheWay(finalStageIds);
+  if (death === null) return;
   metrics.refused();
-  throw new RequestError(500, `Stage ${dead.stageId} (${dead.name}) has no live replica.`);
+  throw new RequestError(500, death);
 }
 
 /** Their ids; empty where the pipeline has none. */

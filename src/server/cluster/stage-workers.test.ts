@@ -148,13 +148,18 @@ describe.skipIf(natsServerPath === null)(
       expect(idle(server)).toBe(true);
     });
 
+    /** What is said of a stage without a worker while the broker is there. */
+    const missing = (stageId: number, name: string): string =>
+      `Stage ${stageId} (${name}) has no live replica. Workers join at the broker nats://127.0.0.1:${nats.port}. Start ` +
+      `one with the flags of this server: omnimeter serve ${model} --omni --stage-id ${stageId} --headless ` +
+      `--omni-master-address 127.0.0.1 --omni-master-port ${nats.port}`;
+
     test('a stage without a worker fails what needs it at once, and nothing else', async () => {
       const server = await head();
       expect((await fetch(`${server.url}/health`)).status).toBe(503);
-      expect(await failureOf(await ask(server))).toEqual({
-        status: 500,
-        message: 'Stage 1 (talker) has no live replica.',
-      });
+      expect(await failureOf(await ask(server))).toEqual({ status: 500, message: missing(1, 'talker') });
+      const streamed = await ask(server, { ...hello, stream: true });
+      expect(await failureOf(streamed)).toEqual({ status: 500, message: missing(1, 'talker') });
       const text = await ask(server, { ...hello, modalities: ['text'] });
       expect(text.status).toBe(200);
       await worker(2);
@@ -210,7 +215,9 @@ describe.skipIf(natsServerPath === null)(
       expect((await fetch(`${server.url}/health`)).status).toBe(503);
       expect(await failureOf(await ask(server))).toEqual({
         status: 500,
-        message: 'Stage 1 (talker) has no live replica.',
+        message:
+          `Stage 1 (talker) has no live replica. The broker nats://127.0.0.1:${port}, at which workers join, cannot be ` +
+          `reached: start it again, e.g. nats-server -a 127.0.0.1 -p ${port}`,
       });
       // What needs no other process goes on.
       expect((await chunksOf(await textOnly)).at(-1)?.choices[0]?.finish_reason).toBe('length');
@@ -321,6 +328,49 @@ describe.skipIf(natsServerPath === null)(
       await head();
       const refused = await worker(1, options);
       await expect(refused.ended).rejects.toThrow(message);
+    });
+
+    describe('of a model that converses', () => {
+      const miniCpmO = 'openbmb/MiniCPM-o-4_5';
+
+      test.each([
+        ['MiniCPM-o', { model: miniCpmO }],
+        ['Qwen3-Omni', { deployConfig: 'qwen3_omni_duplex.yaml' }],
+      ])('are refused at the start in full duplex, by both sides: %s', async (_name, options) => {
+        const told =
+          /deployed in full duplex.*Leave out --stage-id, or answer in turns.*minicpmo_4_5_turn\.yaml/;
+        await expect(head({ ...options, stageOverrides: null })).rejects.toThrow(told);
+        await expect(worker(1, { ...options, stageOverrides: null })).rejects.toThrow(told);
+      });
+
+      test('answer in turns as in one process', async () => {
+        const options = {
+          model: miniCpmO,
+          deployConfig: 'minicpmo_4_5_turn.yaml',
+          stageOverrides: null,
+          timeScale: 0.01,
+        };
+        const alone = await testServer(options);
+        servers.push(alone);
+        const server = await head(options);
+        await worker(1, options);
+        await worker(2, options);
+        await until(() => alive(server).length === 3);
+        const [expected, got] = await Promise.all(
+          [alone, server].map(async (each) => {
+            const reply: unknown = await (await ask(each)).json();
+            return z
+              .object({ choices: z.array(z.object({ message: z.looseObject({ content: z.unknown() }) })) })
+              .parse(reply)
+              .choices.map(({ message }) => ({
+                content: message.content,
+                data: z.looseObject({ data: z.string() }).nullish().parse(message.audio)?.data,
+              }));
+          }),
+        );
+        expect(got).toEqual(expected);
+        expect(got?.[1]?.data?.length).toBeGreaterThan(1000);
+      });
     });
 
     test('options that do not fit are refused before anything starts', async () => {

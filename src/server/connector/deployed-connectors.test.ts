@@ -1,11 +1,16 @@
-import { readdirSync } from 'node:fs';
-import { afterEach, expect, test } from 'vitest';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { instantly, post, type TestServer, testServer } from '../api/wire.suite.ts';
+import { natsServerPath, noNatsServer, startNatsServer } from '../cluster/nats-server.suite.ts';
 
 const servers: TestServer[] = [];
+const folders: string[] = [];
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
 const replySchema = z.object({
@@ -61,3 +66,77 @@ test.skipIf(process.platform !== 'linux')(
     );
   },
 );
+
+describe('a NatsConnector in one process', () => {
+  /** Serves with the bundled deployment's connector replaced. */
+  async function served(extra: string): Promise<TestServer> {
+    const folder = mkdtempSync(join(tmpdir(), 'omnimeter-connector-'));
+    folders.push(folder);
+    const deployConfig = join(folder, 'nats.yaml');
+    writeFileSync(
+      deployConfig,
+      'base_config: qwen3_omni.yaml\nconnectors:\n' +
+        `  connector_of_shared_memory: { name: NatsConnector, extra: ${extra} }\n`,
+    );
+    const server = await testServer({ deployConfig });
+    servers.push(server);
+    return server;
+  }
+
+  function ofConnectors({ notices }: TestServer): string[] {
+    return notices.filter((notice) => notice.includes('Connector'));
+  }
+
+  async function chats(server: TestServer): Promise<number> {
+    const body = { messages: [{ role: 'user', content: 'hello' }], max_tokens: 20 };
+    return (await post(`${server.url}/v1/chat/completions`, body)).status;
+  }
+
+  test.each(['{}', '{ url: "nats://127.0.0.1:1" }'])(
+    'hands over by reference, and the user is told: %s',
+    async (extra) => {
+      const server = await served(extra);
+      expect(ofConnectors(server)).toEqual([
+        expect.stringMatching(
+          /^Connector connector_of_shared_memory \(NatsConnector\), stage 0 to 1, 1 to 2, has no effect: .*by reference/,
+        ),
+      ]);
+      expect(await chats(server)).toBe(200);
+      expect(server.stats().connector.name).toBe('in-process');
+    },
+  );
+
+  test('that is to be used always needs a broker’s address', async () => {
+    await expect(served('{ always: true }')).rejects.toThrow(
+      /Stage 0 to 1: connector connector_of_shared_memory \(NatsConnector\) has no broker.*url: nats:\/\/host:port/,
+    );
+  });
+
+  test('that is to be used always needs the broker', async () => {
+    await expect(served('{ always: true, url: "nats://127.0.0.1:1" }')).rejects.toThrow(
+      /no NATS broker at nats:\/\/127\.0\.0\.1:1 .*nats-server -a 127\.0\.0\.1 -p 1/,
+    );
+  });
+
+  test.skipIf(natsServerPath === null)(
+    `that is to be used always sends payloads through the broker${natsServerPath === null ? noNatsServer : ''}`,
+    async () => {
+      const nats = await startNatsServer();
+      try {
+        const server = await served(`{ always: true, url: "nats://127.0.0.1:${nats.port}" }`);
+        expect(ofConnectors(server)).toEqual([]);
+        expect(await chats(server)).toBe(200);
+        const { connector, transfers } = server.stats();
+        expect(connector).toMatchObject({ name: 'nats', payloads: 0 });
+        // 20 tokens' states, and 60 frames' codes in chunks of 25.
+        expect(transfers).toMatchObject([
+          { received: 20, bytes: 20 * 8192 },
+          { received: 3, bytes: 60 * 64 },
+        ]);
+      } finally {
+        for (const server of servers.splice(0)) await server.close();
+        await nats.kill();
+      }
+    },
+  );
+});

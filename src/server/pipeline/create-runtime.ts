@@ -25,6 +25,8 @@ type RuntimeOptions = {
   readonly connect?: (edges: readonly Edge[]) => Connector;
   /** Stages of which this process has no replicas: they are added as they join. Default: it has all. */
   readonly remoteStageIds?: readonly number[];
+  /** What to do where no replica of a stage lives, for who asks for one; default: nothing is said. */
+  readonly adviceWhenDead?: (stageId: number) => string;
   /** Told of every payload that reached its stage. */
   readonly onTransfer?: (transfer: Transfer) => void;
 };
@@ -58,6 +60,7 @@ function createRuntime(options: RuntimeOptions): PipelineRuntime {
         Array.from({ length: remoteStageIds.includes(stage.stageId) ? 0 : stage.numReplicas }, () =>
           createReplica(stage),
         ),
+        () => options.adviceWhenDead?.(stage.stageId) ?? '',
       ),
   );
   const edges = stages.flatMap(({ stageId, inputSources }) =>
@@ -84,7 +87,15 @@ export type OrchestratorOptions = Omit<EngineContext, 'pipelineLoad'> & Omit<Run
  * @throws UsageError for a stage whose engine there is not
  */
 export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
-  const { pipeline, timeScale, connect, remoteStageIds = [], onTransfer, ...context } = options;
+  const {
+    pipeline,
+    timeScale,
+    connect,
+    remoteStageIds = [],
+    adviceWhenDead,
+    onTransfer,
+    ...context
+  } = options;
   let load = (): number => 0;
   const engines: EngineContext = { ...context, pipelineLoad: () => load() };
   const runtime = createRuntime({
@@ -93,6 +104,7 @@ export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
     engines,
     remoteStageIds,
     ...(connect === undefined ? {} : { connect }),
+    ...(adviceWhenDead === undefined ? {} : { adviceWhenDead }),
     ...(onTransfer === undefined ? {} : { onTransfer }),
   });
   const orchestrator = new Orchestrator(runtime);

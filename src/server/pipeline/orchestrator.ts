@@ -1,6 +1,5 @@
 import type { StageEngine } from '../engine/stage-engine.ts';
 import type { ConnectorHealth } from './connector.ts';
-import type { StageDefinition } from './pipeline-definition.ts';
 import { PipelineRun } from './pipeline-run.ts';
 import type { PipelineRequest, PipelineRuntime, ReplySink } from './pipeline-runtime.ts';
 import type { StagePool, StagePoolStats } from './stage-pool.ts';
@@ -49,11 +48,13 @@ export class Orchestrator {
     return this.#runtime.pools.every((pool) => pool.hasLiveReplica());
   }
 
-  /** The first stage without a live replica of those that a request for these outputs goes through; `null` = none. */
-  firstDeadStage(finalStageIds: readonly number[]): StageDefinition | null {
+  /**
+   * What to tell who asks for these outputs where a stage on their way has no live replica; `null` = all have one.
+   */
+  deathOnTheWay(finalStageIds: readonly number[]): string | null {
     const last = Math.max(...finalStageIds);
     const dead = this.#runtime.pools.find((pool) => pool.stage.stageId <= last && !pool.hasLiveReplica());
-    return dead?.stage ?? null;
+    return dead?.deathMessage() ?? null;
   }
 
   /**

@@ -36,19 +36,35 @@ export class StagePool {
   readonly stage: StageDefinition;
   /** Its replicas are in other processes, which fetch their input themselves. */
   readonly isRemote: boolean;
+  readonly #adviceWhenDead: () => string;
   readonly #slots: Slot[] = [];
   #nextReplica = 0;
   #arrivals = 0;
 
-  /** @param replicas none where they join from other processes */
-  constructor(stage: StageDefinition, replicas: readonly StageEngine[]) {
+  /**
+   * @param replicas none where they join from other processes
+   * @param adviceWhenDead what to do where no replica lives; follows the sentence that says so
+   */
+  constructor(
+    stage: StageDefinition,
+    replicas: readonly StageEngine[],
+    adviceWhenDead: () => string = () => '',
+  ) {
     this.stage = stage;
+    this.#adviceWhenDead = adviceWhenDead;
     this.isRemote = replicas.length === 0;
     for (const engine of replicas) this.addReplica(engine);
   }
 
   hasLiveReplica(): boolean {
     return this.#slots.some(({ engine }) => engine?.isAlive() === true);
+  }
+
+  /** That no replica lives, and what to do. */
+  deathMessage(): string {
+    const { stageId, name } = this.stage;
+    const advice = this.#adviceWhenDead();
+    return `Stage ${stageId} (${name}) has no live replica.${advice === '' ? '' : ` ${advice}`}`;
   }
 
   /**
@@ -100,7 +116,7 @@ export class StagePool {
     const slot = replicaId === null ? undefined : this.#slots[replicaId];
     const { stageId, name } = this.stage;
     if (replicaId === null || slot === undefined || slot.engine === null)
-      return { message: `Stage ${stageId} (${name}) has no live replica.`, status: 500 };
+      return { message: this.deathMessage(), status: 500 };
     const arrivalIndex = preferred?.arrivalIndex ?? this.#arrivals;
     if (preferred === null) this.#arrivals += 1;
     try {
