@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { LiveBlock } from './live-block.ts';
 
 const esc = '\u001b';
@@ -44,7 +45,7 @@ const step = fc.oneof(
 );
 
 describe('a block of lines', () => {
-  test.prop([fc.array(step, { maxLength: 30 })])(
+  property([fc.array(step, { maxLength: 30 })])(
     'stands below all that was written, and leaves nothing behind',
     (steps) => {
       const screen = new Screen();

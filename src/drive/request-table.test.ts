@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { type PlannedRequest, packRequests, unpackRequest } from './request-table.ts';
 
 const planned = fc
@@ -44,7 +45,7 @@ function requestOf(body: Uint8Array): PlannedRequest {
 }
 
 describe('packed requests', () => {
-  test.prop([fc.array(planned), fc.nat(5)])(
+  property([fc.array(planned), fc.nat(5)])(
     'come out as they went in, shared bodies once',
     (requests, copies) => {
       const first = requests[0];

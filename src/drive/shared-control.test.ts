@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import { fc, test } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { dueCountAt } from './due-clock.ts';
 import { SharedControl } from './shared-control.ts';
 
@@ -34,7 +35,7 @@ describe('tickets and slots', () => {
     expect(control.taken).toBe(2);
   });
 
-  test.prop([
+  property([
     fc.integer({ min: 1, max: 5 }),
     fc.array(fc.constantFrom('claim', 'release', 'due'), { maxLength: 200 }),
   ])('never exceeds the cap or the due count, whatever the order', (cap, steps) => {

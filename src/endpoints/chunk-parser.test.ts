@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
-import { describe, expect } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { ChunkParser } from './chunk-parser.ts';
 
 /** What `JSON.parse` makes of it; a thrown error as its class. */
@@ -53,7 +54,7 @@ const stream = fc.record({
 });
 
 describe('ChunkParser', () => {
-  test.prop([stream])('gives what JSON.parse gives, chunk by chunk', ({ kind, frames, texts, write }) => {
+  property([stream])('gives what JSON.parse gives, chunk by chunk', ({ kind, frames, texts, write }) => {
     const parser = new ChunkParser();
     for (const [i, content] of texts.entries()) {
       const data = write(kind(content, frames[i % frames.length] ?? {}));
@@ -61,7 +62,7 @@ describe('ChunkParser', () => {
     }
   });
 
-  test.prop([stream, fc.array(fc.tuple(fc.nat(), fc.nat(), fc.constantFrom('', '"', '\\', '\n', '}', 'a')))])(
+  property([stream, fc.array(fc.tuple(fc.nat(), fc.nat(), fc.constantFrom('', '"', '\\', '\n', '}', 'a')))])(
     'also for chunks that are broken',
     ({ kind, frames, texts, write }, breaks) => {
       const parser = new ChunkParser();

@@ -1,11 +1,12 @@
-import { fc, test } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { decodeBase64 } from './decode-base64.ts';
 
 const bytes = fc.uint8Array({ minLength: 1, maxLength: 200 });
 
 describe('base64 as servers write it', () => {
-  test.prop([bytes])('is read back, however it is dressed', (value) => {
+  property([bytes])('is read back, however it is dressed', (value) => {
     const plain = Buffer.from(value).toString('base64');
     const lines = plain.replace(/(.{8})/g, '$1\r\n');
     for (const text of [
@@ -17,7 +18,7 @@ describe('base64 as servers write it', () => {
       expect(decodeBase64(text)).toEqual(Buffer.from(value));
   });
 
-  test.prop([bytes, fc.integer({ min: 1, max: 3 })])('is refused when its end is missing', (value, lost) => {
+  property([bytes, fc.integer({ min: 1, max: 3 })])('is refused when its end is missing', (value, lost) => {
     const plain = Buffer.from([...value, 0, 0, 0].slice(0, Math.ceil(value.length / 3) * 3)).toString(
       'base64',
     );

@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
-import { describe, expect } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { ReplyText } from './reply-text.ts';
 
 const piece = fc.oneof(
@@ -14,12 +15,12 @@ function gathered(pieces: readonly string[]): { text: string; bytes: number } {
 }
 
 describe('ReplyText', () => {
-  test.prop([fc.array(piece)])('is its pieces in order, and counts their bytes', (pieces) => {
+  property([fc.array(piece)])('is its pieces in order, and counts their bytes', (pieces) => {
     const text = pieces.join('');
     expect(gathered(pieces)).toEqual({ text, bytes: Buffer.byteLength(text) });
   });
 
-  test.prop([fc.string({ unit: 'binary' }), fc.nat(), fc.nat()])(
+  property([fc.string({ unit: 'binary' }), fc.nat(), fc.nat()])(
     'is whole where it was cut inside a character',
     (text, a, b) => {
       const cut = a % (text.length + 1);

@@ -1,6 +1,7 @@
-import { fc, test as propertyTest } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MersenneTwister } from './mersenne-twister.ts';
+import { property } from './property.suite.ts';
 
 const digits = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
@@ -33,7 +34,7 @@ describe('Mersenne twister', () => {
     expect(words.slice(-2)).toEqual([1384956481, 3579999110]);
   });
 
-  propertyTest.prop([fc.integer(), fc.array(fc.integer())])('loses no item', (seed, items) => {
+  property([fc.integer(), fc.array(fc.integer())])('loses no item', (seed, items) => {
     const shuffled = new MersenneTwister(seed).shuffled(items);
     expect(shuffled.toSorted()).toEqual(items.toSorted());
   });

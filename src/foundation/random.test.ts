@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from './property.suite.ts';
 import { drawExponential, drawGamma, drawNormal, randomStream, shuffled } from './random.ts';
 import { mean, populationStd } from './statistics.ts';
 
@@ -17,7 +18,7 @@ describe('random streams', () => {
     expect(first(1, 'a')).not.toEqual(first(1, 'b'));
   });
 
-  test.prop([fc.integer(), fc.integer({ min: -50, max: 50 }), fc.nat({ max: 100 })])(
+  property([fc.integer(), fc.integer({ min: -50, max: 50 }), fc.nat({ max: 100 })])(
     'integers stay inside both ends',
     (seed, low, width) => {
       const random = randomStream(seed, 'test');
@@ -63,7 +64,7 @@ describe('laws', () => {
     expect((populationStd(values) ?? 0) ** 2 / (shape * 4)).toBeCloseTo(1, 1);
   });
 
-  test.prop([fc.array(fc.integer()), fc.integer()])('a shuffle keeps every item', (items, seed) => {
+  property([fc.array(fc.integer()), fc.integer()])('a shuffle keeps every item', (items, seed) => {
     expect(shuffled(randomStream(seed, 's'), items).sort((a, b) => a - b)).toEqual(
       [...items].sort((a, b) => a - b),
     );

@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from './property.suite.ts';
 import { recordSample, type Statistic, weighStatistics } from './record-sample.ts';
 import { mean, percentileOfSorted, sortedCopy } from './statistics.ts';
 
@@ -16,7 +17,7 @@ describe('weighStatistics', () => {
     expect(weighed([[], [1]], [3, 0])).toEqual([Number.NaN, Number.NaN, Number.NaN]);
   });
 
-  test.prop([
+  property([
     fc.array(
       fc.tuple(
         fc.array(fc.double({ min: -1e6, max: 1e6, noNaN: true }), { maxLength: 4 }),

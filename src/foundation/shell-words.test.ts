@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { fc, test } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from './property.suite.ts';
 import { joinShellWords, splitShellWords } from './shell-words.ts';
 
 describe('shell words', () => {
@@ -19,7 +20,7 @@ describe('shell words', () => {
     expect(() => splitShellWords(command)).toThrow(SyntaxError);
   });
 
-  test.prop([fc.array(fc.string({ unit: 'grapheme' }))])('join is undone by split', (words) => {
+  property([fc.array(fc.string({ unit: 'grapheme' }))])('join is undone by split', (words) => {
     expect(splitShellWords(joinShellWords(words))).toEqual(words);
   });
 

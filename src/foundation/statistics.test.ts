@@ -1,6 +1,7 @@
-import { fc, test } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nearestName } from './nearest-name.ts';
+import { property } from './property.suite.ts';
 import { percentileOfSorted, sortedCopy, summarizeSample } from './statistics.ts';
 
 describe('statistics', () => {
@@ -23,7 +24,7 @@ describe('statistics', () => {
     });
   });
 
-  test.prop([
+  property([
     fc.array(fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e9, max: 1e9 }), { minLength: 1 }),
     fc.array(fc.double({ min: 0, max: 100, noNaN: true })),
   ])('percentiles rise with p and stay within min…max', (values, ps) => {

@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from './property.suite.ts';
 import { parseJsonValues, parseTolerantJson } from './tolerant-json.ts';
 
 describe('parseTolerantJson', () => {
@@ -13,7 +14,7 @@ describe('parseTolerantJson', () => {
     });
   });
 
-  test.prop([fc.jsonValue()])('is JSON.parse for JSON, with a bare word beside it too', (value) => {
+  property([fc.jsonValue()])('is JSON.parse for JSON, with a bare word beside it too', (value) => {
     const text = JSON.stringify(value);
     expect(parseTolerantJson(text)).toEqual(JSON.parse(text));
     expect(parseTolerantJson(`[NaN,${text}]`)).toEqual([null, JSON.parse(text)]);

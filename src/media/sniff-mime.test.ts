@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { fc, test as propertyTest } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { drawImage, imageFormats, imageMimeTypes } from './draw-image.ts';
 import { drawVideo } from './draw-video.ts';
 import { sniffMime } from './sniff-mime.ts';
@@ -41,6 +42,6 @@ test.each([
   expect(sniffMime(Buffer.from(hex.replaceAll(' ', ''), 'hex'))).toBe(mime);
 });
 
-propertyTest.prop([fc.uint8Array({ maxLength: 100 })])('no bytes make it throw', (bytes) => {
+property([fc.uint8Array({ maxLength: 100 })])('no bytes make it throw', (bytes) => {
   expect([null, 'string']).toContain(sniffMime(bytes) === null ? null : 'string');
 });

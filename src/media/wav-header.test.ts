@@ -1,5 +1,6 @@
-import { fc, test as propertyTest } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { parseWavHeader } from './wav-header.ts';
 
 const u16 = (value: number): number[] => [value & 255, (value >> 8) & 255];
@@ -123,7 +124,7 @@ describe('a WAV header', () => {
       expect(parseWavHeader(bytes.subarray(0, length), bytes.length)).toMatchObject({ kind: 'incomplete' });
   });
 
-  propertyTest.prop([fc.uint8Array({ maxLength: 80 })])('no bytes make it throw', (tail) => {
+  property([fc.uint8Array({ maxLength: 80 })])('no bytes make it throw', (tail) => {
     const bytes = Uint8Array.from([...wav(0).subarray(0, 12), ...tail]);
     const header = parse(bytes);
     if (header.ok) expect(header.dataOffset + header.dataBytes).toBeLessThanOrEqual(bytes.length);

@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import type { RequestRecord, StageSnapshot } from '../records/request-record.ts';
 import { criticalPathOf } from './critical-path.ts';
 import {
@@ -77,7 +78,7 @@ describe('the critical path', () => {
     expect(names).toEqual(['thinker', 'delivery', 'rest of the reply']);
   });
 
-  test.prop([
+  property([
     fc.dictionary(fc.constantFrom('0', '1', '2', '10'), fc.integer({ min: -5, max: 1000 })),
     fc.nat(50),
   ])('adds up to the latency from when the request was due, whatever the stages say', (firsts, retryMs) => {

@@ -1,12 +1,13 @@
-import { fc, test as propertyTest } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { eventKinds, eventLogOf } from '../records/event-log.ts';
 import { peakOverlap } from './exact-concurrency.ts';
 import { ExactTokenPeak } from './exact-token-peak.ts';
 import { splitOverTokens, visitShared } from './token-arrivals.ts';
 
 describe('exact token peak', () => {
-  propertyTest.prop([fc.array(fc.tuple(fc.nat(5000), fc.integer({ min: 1, max: 9 })), { minLength: 1 })])(
+  property([fc.array(fc.tuple(fc.nat(5000), fc.integer({ min: 1, max: 9 })), { minLength: 1 })])(
     'is the fullest second that begins with an arrival',
     (arrivals) => {
       const found = new ExactTokenPeak(0, 5000);
@@ -26,7 +27,7 @@ describe('exact token peak', () => {
   });
 });
 
-propertyTest.prop([fc.array(fc.tuple(fc.nat(50), fc.nat(20)), { minLength: 1 })])(
+property([fc.array(fc.tuple(fc.nat(50), fc.nat(20)), { minLength: 1 })])(
   'overlap peaks where an interval starts, and ends before starts',
   (intervals) => {
     const ends = intervals.map(([start, length]) => start + length + 1);
@@ -41,19 +42,16 @@ propertyTest.prop([fc.array(fc.tuple(fc.nat(50), fc.nat(20)), { minLength: 1 })]
 describe('shared tokens', () => {
   const chunk = fc.record({ timeMs: fc.nat(9), tokens: fc.option(fc.nat(5)), bytes: fc.nat(2) });
 
-  propertyTest.prop([fc.array(chunk), fc.integer({ min: 1, max: 200 })])(
-    'add up to the total',
-    (rows, total) => {
-      let sum = 0;
-      let visits = 0;
-      visitShared(eventLogOf(rows.map((row) => ({ ...row, kind: eventKinds.text }))), total, (_, tokens) => {
-        expect(tokens).toBeGreaterThan(0);
-        sum += tokens;
-        visits += 1;
-      });
-      expect(sum).toBe(visits === 0 ? 0 : total);
-    },
-  );
+  property([fc.array(chunk), fc.integer({ min: 1, max: 200 })])('add up to the total', (rows, total) => {
+    let sum = 0;
+    let visits = 0;
+    visitShared(eventLogOf(rows.map((row) => ({ ...row, kind: eventKinds.text }))), total, (_, tokens) => {
+      expect(tokens).toBeGreaterThan(0);
+      sum += tokens;
+      visits += 1;
+    });
+    expect(sum).toBe(visits === 0 ? 0 : total);
+  });
 
   it('stand as they were counted where they add up', () => {
     const events = eventLogOf([1, 4, 2].map((tokens, timeMs) => ({ timeMs, tokens, bytes: 1 })));
@@ -62,7 +60,7 @@ describe('shared tokens', () => {
     expect(seen).toEqual([1, 4, 2]);
   });
 
-  propertyTest.prop([fc.array(fc.tuple(fc.nat(99), fc.integer({ min: 1, max: 9 })), { minLength: 1 })])(
+  property([fc.array(fc.tuple(fc.nat(99), fc.integer({ min: 1, max: 9 })), { minLength: 1 })])(
     'split into gaps that add up to the span, one a token after the first',
     (arrivals) => {
       const walked: [timeMs: number, tokens: number][] = [];

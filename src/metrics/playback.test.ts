@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { eventLogOf } from '../records/event-log.ts';
 import { audioTimingOf } from './audio-timing.ts';
 import { audioChunks, wavFacts } from './metric-records.suite.ts';
@@ -16,7 +17,7 @@ const arrivals = (chunks: readonly (readonly [number, number])[]): (readonly [nu
 };
 
 describe('playback', () => {
-  test.prop([fc.array(chunk, { minLength: 1, maxLength: 40 })])(
+  property([fc.array(chunk, { minLength: 1, maxLength: 40 })])(
     'waits as long in all as the never-waiting player is late',
     (chunks) => {
       const events = eventLogOf(audioChunks(arrivals(chunks)));
@@ -28,7 +29,7 @@ describe('playback', () => {
     },
   );
 
-  test.prop([fc.array(chunk, { minLength: 1, maxLength: 40 })])(
+  property([fc.array(chunk, { minLength: 1, maxLength: 40 })])(
     'ends when all has been heard, and never owes audio',
     (chunks) => {
       const events = eventLogOf(audioChunks(arrivals(chunks)));

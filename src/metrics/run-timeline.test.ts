@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { audioChunks, omniFacts, requestOf, textChunks, wavFacts } from './metric-records.suite.ts';
 import { runTimelineOf } from './run-timeline.ts';
 
@@ -8,7 +9,7 @@ const sum = (values: Float64Array | undefined): number =>
   values?.reduce((total, value) => total + value, 0) ?? Number.NaN;
 
 describe('the timeline of a run', () => {
-  test.prop([
+  property([
     fc.array(fc.tuple(fc.nat(60_000), fc.integer({ min: 1, max: 5000 }), fc.boolean()), {
       minLength: 1,
       maxLength: 60,

@@ -1,12 +1,13 @@
-import { fc, test } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { sketchOf } from './sample-sketch.ts';
 
 const sampleOf = (values: readonly number[]): Float64Array => new Float64Array(values).sort();
 const finite = fc.double({ min: 0, max: 1e7, noNaN: true });
 
 describe('a sketch', () => {
-  test.prop([fc.array(finite, { minLength: 1, maxLength: 300 })])(
+  property([fc.array(finite, { minLength: 1, maxLength: 300 })])(
     'puts every value into the bin that holds it',
     (values) => {
       const sketch = sketchOf(sampleOf(values));
@@ -24,7 +25,7 @@ describe('a sketch', () => {
     },
   );
 
-  test.prop([fc.array(finite, { minLength: 1, maxLength: 300 })])(
+  property([fc.array(finite, { minLength: 1, maxLength: 300 })])(
     'has percentiles that rise from the least to the most',
     (values) => {
       const quantiles = sketchOf(sampleOf(values))?.quantiles ?? [];

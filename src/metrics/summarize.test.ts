@@ -1,5 +1,6 @@
-import { fc, test as propertyTest } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { eventKinds, eventLogOf } from '../records/event-log.ts';
 import type { RequestRecord } from '../records/request-record.ts';
 import { requestMetrics } from './catalogue.ts';
@@ -425,7 +426,7 @@ describe('a run as a whole', () => {
     expect(video(null)).toBe(3);
   });
 
-  propertyTest.prop([
+  property([
     fc.array(
       fc.record({ start: fc.nat(5000), ttft: fc.nat(900), gaps: fc.array(fc.nat(200), { maxLength: 9 }) }),
       {

@@ -1,9 +1,10 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fc, test } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InputFileError } from '../foundation/errors.ts';
+import { property } from '../foundation/property.suite.ts';
 import { type EventKind, eventKinds, eventLogOf } from './event-log.ts';
 import { exampleFacts, exampleRecord, exampleSession } from './examples.suite.ts';
 import { openJournal, readRun } from './journal.ts';
@@ -32,7 +33,7 @@ const row = fc.record({
 });
 
 describe('one record', () => {
-  test.prop([
+  property([
     fc.array(row, { maxLength: 40 }),
     fc.string({ unit: 'binary' }),
     fc.dictionary(
@@ -97,7 +98,7 @@ describe('a run folder', () => {
     journal.close();
   });
 
-  test.prop([fc.integer({ min: 1, max: 400 })], { numRuns: 25 })(
+  property([fc.integer({ min: 1, max: 400 })], { numRuns: 25 })(
     'drops a torn last line and says so',
     async (cut) => {
       const path = mkdtempSync(join(tmpdir(), 'omnimeter-torn-'));

@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { columnNames, readEvents } from './read-events.ts';
 
 /** A line's end as JSON writes it, with columns as lists. */
@@ -10,13 +11,13 @@ function lineEnd(timesMs: readonly number[], others: number | readonly number[] 
 
 describe('numbers are those that JSON reads', () => {
   const finite = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
-  test.prop([fc.array(finite, { maxLength: 20 })])('%s', (timesMs) => {
+  property([fc.array(finite, { maxLength: 20 })])('%s', (timesMs) => {
     const line = lineEnd(timesMs);
     const expected = JSON.parse(line.toString().slice(0, -1)).timesMs;
     expect(Array.from(readEvents(line, 0)?.timesMs ?? [])).toEqual(expected);
   });
 
-  test.prop([fc.array(fc.tuple(fc.integer({ min: -1e9, max: 1e9 }), fc.integer({ min: 0, max: 9999 })))])(
+  property([fc.array(fc.tuple(fc.integer({ min: -1e9, max: 1e9 }), fc.integer({ min: 0, max: 9999 })))])(
     'also with four decimals, as times have',
     (pairs) => {
       const timesMs = pairs.map(([whole, decimals]) =>
@@ -28,7 +29,7 @@ describe('numbers are those that JSON reads', () => {
     },
   );
 
-  test.prop([fc.stringMatching(/^-?(0|[1-9]\d{0,24})(\.\d{1,24})?([eE][+-]?\d{1,2})?$/)])(
+  property([fc.stringMatching(/^-?(0|[1-9]\d{0,24})(\.\d{1,24})?([eE][+-]?\d{1,2})?$/)])(
     'in any form',
     (text) => {
       const line = Buffer.from(lineEnd([7]).toString().replace('[7]', `[${text}]`));

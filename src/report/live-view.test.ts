@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { type LiveState, liveLines } from './live-view.ts';
 
 const state: LiveState = {
@@ -50,7 +51,7 @@ describe('the live view', () => {
     expect(liveLines({ ...quiet, progress: { ...state.progress, lastError: null } }, 100)).toHaveLength(2);
   });
 
-  test.prop([fc.integer({ min: 0, max: 220 }), fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' })])(
+  property([fc.integer({ min: 0, max: 220 }), fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' })])(
     'is never wider than the terminal, and lets no control character through',
     (columns, name, error) => {
       const lines = liveLines(

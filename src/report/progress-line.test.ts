@@ -1,5 +1,6 @@
-import { fc, test as propertyTest } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { ProgressRate, type ProgressState, progressBar, progressLine } from './progress-line.ts';
 
 const state: ProgressState = {
@@ -40,7 +41,7 @@ describe('progress', () => {
     expect(line.length + line.split('模').length - 1).toBeLessThan(160);
   });
 
-  propertyTest.prop([
+  property([
     fc.integer({ min: 1, max: 200 }),
     fc.record({
       done: fc.nat(2000),

@@ -1,5 +1,6 @@
-import { fc, test as propertyTest } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { omniFacts, requestOf, textChunks } from '../metrics/metric-records.suite.ts';
 import { summarize } from '../metrics/summarize.ts';
 import { baseRun, everySection } from './own-runs.suite.ts';
@@ -118,7 +119,7 @@ function numbersIn(value: unknown): number[] {
 }
 
 describe('any result', () => {
-  propertyTest.prop([
+  property([
     fc.array(
       fc.record({
         times: fc.array(fc.nat(3000), { maxLength: 6 }),

@@ -1,5 +1,6 @@
-import { fc, test as propertyTest } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { attemptOf, omniFacts, requestOf } from '../metrics/metric-records.suite.ts';
 import { summarize } from '../metrics/summarize.ts';
 import type { RequestRecord } from '../records/request-record.ts';
@@ -85,7 +86,7 @@ describe('text of servers', () => {
     expect(Array.from(sanitizeForTerminal('🚫'.repeat(500), 10))).toHaveLength(10);
   });
 
-  propertyTest.prop([fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 50 })])(
+  property([fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 50 })])(
     'is one line without controls',
     (text, maxLength) => {
       const clean = sanitizeForTerminal(text, maxLength);

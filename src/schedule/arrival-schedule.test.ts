@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { randomStream } from '../foundation/random.ts';
 import { mean, populationStd } from '../foundation/statistics.ts';
 import { arrivalPacer, dueTimesMs } from './arrival-schedule.ts';
@@ -37,7 +38,7 @@ describe('due times', () => {
     expect(pacer.dueAtMs(2)).toBeNull();
   });
 
-  test.prop([
+  property([
     fc.integer({ min: 1, max: 300 }),
     fc.double({ min: 0.01, max: 1000, noNaN: true }),
     fc.double({ min: 0.05, max: 20, noNaN: true }),

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { fc, test } from '@fast-check/vitest';
 import { Tokenizer as Oracle } from '@huggingface/tokenizers';
-import { beforeAll, describe, expect } from 'vitest';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { bpeMerger } from './bpe-merger.ts';
 import { carriedTokenizer } from './carried-tokenizer.ts';
 import type { Tokenizer } from './tokenizer.ts';
@@ -51,14 +52,14 @@ describe('the Qwen3 vocabulary', () => {
 
   const letters = fc.string({ unit: fc.constantFrom(...'aeinorst lhdcumfpgwybvkxjqz\n.,'), maxLength: 300 });
   const anything = fc.string({ unit: 'binary', maxLength: 100 });
-  test.prop([fc.oneof(letters, anything, fc.string({ unit: 'grapheme', maxLength: 100 }))])(
+  property([fc.oneof(letters, anything, fc.string({ unit: 'grapheme', maxLength: 100 }))])(
     'is encoded as the engine alone encodes',
     (text) => {
       expect(tokenizer.encode(text)).toEqual(oracle.encode(text, { add_special_tokens: false }).ids);
     },
   );
 
-  test.prop([fc.array(fc.nat(151_642), { minLength: 1, maxLength: 60 })], { numRuns: 200 })(
+  property([fc.array(fc.nat(151_642), { minLength: 1, maxLength: 60 })], { numRuns: 200 })(
     'also for texts of random tokens',
     (ids) => {
       const text = tokenizer.decode(ids);

@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
-import { beforeAll, describe, expect } from 'vitest';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { carriedTokenizer } from './carried-tokenizer.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
@@ -50,7 +51,7 @@ describe('the carried Qwen3 vocabulary', () => {
     );
   });
 
-  test.prop([fc.string({ unit: 'grapheme', maxLength: 200 })])(
+  property([fc.string({ unit: 'grapheme', maxLength: 200 })])(
     'round-trips any text in normal form',
     (text) => {
       const normal = text.normalize('NFC');

@@ -1,9 +1,10 @@
-import { fc, test } from '@fast-check/vitest';
-import { describe, expect } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { SlotQueue, type Ticket } from './slot-queue.ts';
 
 describe('SlotQueue', () => {
-  test.prop([
+  property([
     fc.integer({ min: 1, max: 4 }),
     fc.array(fc.tuple(fc.constantFrom('take', 'release'), fc.nat()), { maxLength: 60 }),
   ])(

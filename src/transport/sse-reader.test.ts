@@ -1,6 +1,7 @@
-import { fc, test } from '@fast-check/vitest';
 import { createParser } from 'eventsource-parser';
-import { describe, expect } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { SseReader } from './sse-reader.ts';
 
 type Message = { data: string; timeMs: number; event: string | null };
@@ -80,7 +81,7 @@ const stream = fc
 const points = fc.array(fc.nat(), { maxLength: 20 });
 
 describe('SseReader', () => {
-  test.prop([stream, points], { numRuns: 2000 })(
+  property([stream, points], { numRuns: 2000 })(
     'agrees with eventsource-parser for any borders of reads',
     (written, at) => {
       // Both take a terminated stream; what an unterminated rest means is tested below.
@@ -90,7 +91,7 @@ describe('SseReader', () => {
     },
   );
 
-  test.prop([
+  property([
     fc.uint8Array({ maxLength: 200 }),
     fc.array(fc.constantFrom(10, 13, 58, 100, 97, 116, 32, 0xef, 0xbb, 0xbf)),
     points,
@@ -103,7 +104,7 @@ describe('SseReader', () => {
     expect(strip(readAll(cut(bytes, at)))).toEqual(strip(readAll([bytes])));
   });
 
-  test.prop([
+  property([
     fc.array(
       text.filter((part) => part !== ''),
       { minLength: 1, maxLength: 6 },
@@ -207,7 +208,7 @@ describe('SseReader', () => {
     expect(limits[0]).toMatch('more than 100 bytes');
   });
 
-  test.prop([fc.integer({ min: 90, max: 110 }), points])(
+  property([fc.integer({ min: 90, max: 110 }), points])(
     'the limit does not depend on borders',
     (length, at) => {
       const { messages, limits } = readAll(cut(bytesOf(`${'data: '.padEnd(length, 'x')}\n\n`), at), 100);

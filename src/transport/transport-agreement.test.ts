@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { fetchOnce, plainOptions } from './contract/observed-exchange.suite.ts';
 import { type ScriptedServer, scriptedServer } from './contract/scripted-server.suite.ts';
 import { socketTransport } from './http1/socket-transport.ts';
@@ -101,7 +102,7 @@ describe('both transports agree', () => {
     await server.close();
   });
 
-  test.prop([reply, fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 })], {
+  property([reply, fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 })], {
     numRuns: 300,
   })('on any valid reply, however it is cut into reads', async (expected, fractions) => {
     pieces = cutAt(expected.wire, fractions);
@@ -121,7 +122,7 @@ describe('both transports agree', () => {
     }
   });
 
-  test.prop(
+  property(
     [
       reply,
       fc.double({ min: 0, max: 1, noNaN: true }),

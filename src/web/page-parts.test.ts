@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { csvOf } from './csv.ts';
 import { exactQuantity, formatDuration, formatNumber, formatQuantity, formatTimestamp } from './format.ts';
 import { linearScale, logScale, roundTicks, roundTop } from './scales.ts';
@@ -27,7 +28,7 @@ describe('numbers', () => {
     expect(exactQuantity(null, 'ms')).toBe('not observed');
   });
 
-  test.prop([fc.double()])('never show NaN or Infinity', (value) => {
+  property([fc.double()])('never show NaN or Infinity', (value) => {
     expect(formatNumber(value, 'ms') + exactQuantity(value, 's') + formatDuration(value)).not.toMatch(
       /NaN|∞|Infinity/,
     );
@@ -46,7 +47,7 @@ describe('axes', () => {
   const range = fc
     .tuple(fc.double({ min: -1e9, max: 1e9, noNaN: true }), fc.double({ min: 1e-6, max: 1e9, noNaN: true }))
     .filter(([low, span]) => span > Math.abs(low) * 1e-9);
-  test.prop([range, fc.integer({ min: 2, max: 10 })])(
+  property([range, fc.integer({ min: 2, max: 10 })])(
     'have few round ticks within them',
     ([low, span], count) => {
       const ticks = roundTicks(low, low + span, count);
@@ -58,7 +59,7 @@ describe('axes', () => {
     },
   );
 
-  test.prop([fc.double({ min: 1e-6, max: 1e9, noNaN: true })])(
+  property([fc.double({ min: 1e-6, max: 1e9, noNaN: true })])(
     'end at or above the highest value',
     (value) => {
       expect(roundTop(value)).toBeGreaterThanOrEqual(value * (1 - 1e-9));
@@ -66,7 +67,7 @@ describe('axes', () => {
     },
   );
 
-  test.prop([fc.double({ min: 1e-3, max: 1e6, noNaN: true })])('map there and back', (value) => {
+  property([fc.double({ min: 1e-3, max: 1e6, noNaN: true })])('map there and back', (value) => {
     for (const scale of [linearScale([0, 1e6], [10, 500]), logScale([1e-3, 1e6], [500, 10])])
       expect(scale.from(scale.at(value)) / value).toBeCloseTo(1, 6);
   });
@@ -111,7 +112,7 @@ describe('foreign text', () => {
     expect(visibleText('two\r\nlines\tand 👩‍👧 مرحبا')).toBe('two\nlines\tand 👩‍👧 مرحبا');
   });
 
-  test.prop([fc.string({ unit: 'binary' })])('holds no control character', (text) => {
+  property([fc.string({ unit: 'binary' })])('holds no control character', (text) => {
     expect(visibleText(text)).not.toMatch(/[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/u);
   });
 });

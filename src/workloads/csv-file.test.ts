@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fc, test } from '@fast-check/vitest';
-import { afterEach, beforeEach, describe, expect } from 'vitest';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { CsvSplitter, countOf, readCsv } from './csv-file.ts';
 
 /** As RFC 4180 writes it, every field in quotes or as it is. */
@@ -16,7 +17,7 @@ const text = fc.stringMatching(/^[ab",\r\n é]{0,6}$/);
 const table = fc.array(fc.array(text, { minLength: 2, maxLength: 4 }), { maxLength: 5 });
 
 describe('splitting', () => {
-  test.prop([table, fc.constantFrom('\n', '\r\n'), fc.array(fc.nat(40))])(
+  property([table, fc.constantFrom('\n', '\r\n'), fc.array(fc.nat(40))])(
     'does not depend on where the text is cut',
     (rows, lineEnd, cuts) => {
       const csv = written(rows, lineEnd);

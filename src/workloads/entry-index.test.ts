@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
-import { describe, expect } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { arrayIndexer, type EntryIndexer, lineIndexer } from './entry-index.ts';
 
 /** Indexes a text given in pieces cut anywhere, also within a character, and returns the entries' texts. */
@@ -31,7 +32,7 @@ const entry = fc.dictionary(
 );
 
 describe('a JSON array', () => {
-  test.prop([
+  property([
     fc.array(entry, { maxLength: 6 }),
     fc.array(fc.nat(), { maxLength: 5 }),
     fc.constantFrom(0, 1, '\t'),
@@ -64,7 +65,7 @@ describe('a JSON array', () => {
 });
 
 describe('lines', () => {
-  test.prop([
+  property([
     fc.array(fc.constantFrom('', ' ', '{"a": 1}', '🎉é', '{"b": "\\n"}', '\t\r'), { maxLength: 8 }),
     fc.array(fc.nat(), { maxLength: 5 }),
     fc.boolean(),

@@ -1,5 +1,6 @@
-import { fc, test as propertyTest } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { randomStream } from '../foundation/random.ts';
 import { bucketKey, defaultMmBuckets, type MmBucket, parseMmBuckets } from './mm-buckets.ts';
 import { drawMmItems, type MmOptions, mmPlan } from './mm-plan.ts';
@@ -44,7 +45,7 @@ describe('a bucket configuration', () => {
     expect(() => parseMmBuckets(text)).toThrow('--random-mm-bucket-config: ');
   });
 
-  propertyTest.prop([
+  property([
     fc.uniqueArray(
       fc.record({
         height: fc.nat(4096),
@@ -186,7 +187,7 @@ describe('drawing items', () => {
     ),
   });
 
-  propertyTest.prop([options, fc.integer()])(
+  property([options, fc.integer()])(
     'keeps to the number and to every limit, and only draws what has a weight',
     (given, seed) => {
       let plan: ReturnType<typeof mmPlan>;

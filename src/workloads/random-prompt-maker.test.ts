@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { fc, test } from '@fast-check/vitest';
-import { beforeAll, describe, expect } from 'vitest';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { property } from '../foundation/property.suite.ts';
 import { randomStream } from '../foundation/random.ts';
 import { carriedTokenizer } from '../tokens/carried-tokenizer.ts';
 import { loadTokenizer } from '../tokens/load-tokenizer.ts';
@@ -25,7 +26,7 @@ const request = fc.record({
 
 describe('a random prompt', () => {
   // The example once failed: all of the vocabulary's first bodies merge with this prefix's last token.
-  test.prop([request], { numRuns: 300, examples: [[{ prefix: 9, body: 1, start: 0, seed: 743495181 }]] })(
+  property([request], { numRuns: 300, examples: [[{ prefix: 9, body: 1, start: 0, seed: 743495181 }]] })(
     'has exactly its tokens, its prefix among them',
     ({ prefix, body, start, seed }) => {
       const random = randomStream(seed, 'test');
@@ -41,7 +42,7 @@ describe('a random prompt', () => {
     },
   );
 
-  test.prop([request])(
+  property([request])(
     'is exact in a vocabulary that merges pieces into words, too',
     ({ body, start, seed }) => {
       const random = randomStream(seed, 'test');

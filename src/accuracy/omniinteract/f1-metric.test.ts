@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect } from 'vitest';
+import { property } from '../../foundation/property.suite.ts';
 import { decay } from './decay.ts';
 import { f1Metric, sumCounts } from './f1-metric.ts';
 import { matchChunks } from './match-chunks.ts';
@@ -13,7 +14,7 @@ const counts = fc.record({
 });
 
 describe('IA-QTF1', () => {
-  test.prop([counts])('is 2 TP / (2 TP + FP + FN), from 0 to 1', (some) => {
+  property([counts])('is 2 TP / (2 TP + FP + FN), from 0 to 1', (some) => {
     const { IA_QTF1 } = f1Metric(some);
     const { tp, fp, fn } = some;
     const expected = tp === 0 ? 0 : (2 * tp) / (2 * tp + fp + fn);
@@ -21,7 +22,7 @@ describe('IA-QTF1', () => {
     expect(IA_QTF1).toBeLessThanOrEqual(1 + 1e-12);
   });
 
-  test.prop([fc.array(counts, { minLength: 1, maxLength: 5 })])(
+  property([fc.array(counts, { minLength: 1, maxLength: 5 })])(
     'of pooled counts lies between those of the parts',
     (all) => {
       const scores = all.map((each) => f1Metric(each).IA_QTF1 ?? 0);
@@ -34,7 +35,7 @@ describe('IA-QTF1', () => {
 
 const seconds = fc.double({ min: 0, max: 100, noNaN: true });
 
-test.prop([seconds, seconds, seconds, seconds])('a later answer is never worth more', (a, b, peak, end) => {
+property([seconds, seconds, seconds, seconds])('a later answer is never worth more', (a, b, peak, end) => {
   const [early, late] = [Math.min(a, b), Math.max(a, b)];
   expect(decay(late, peak, end)).toBeLessThanOrEqual(decay(early, peak, end));
   expect(decay(a, peak, end)).toBeGreaterThanOrEqual(0);
@@ -59,7 +60,7 @@ const slotAt = (slotId: number, startS: number, answerS: number, endS: number): 
   nestedRole: null,
 });
 
-test.prop([
+property([
   fc.array(fc.tuple(seconds, seconds, seconds), { maxLength: 6 }),
   fc.array(fc.tuple(seconds, seconds, fc.array(seconds, { maxLength: 4 })), { maxLength: 8 }),
 ])('no chunk and no word is lost or counted twice', (windows, spans) => {

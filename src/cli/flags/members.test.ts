@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { expect } from 'vitest';
+import { property } from '../../foundation/property.suite.ts';
 import type { FlagTable } from './flag.ts';
 import { parseFlags } from './parse-flags.ts';
 
@@ -25,7 +26,7 @@ async function extraBody(argv: readonly string[]): Promise<unknown> {
   return parsed.kind === 'values' ? parsed.values['extra-body'] : parsed;
 }
 
-test.prop([object])('an object and its members given one by one are the same', async (value) => {
+property([object])('an object and its members given one by one are the same', async (value) => {
   const whole = await extraBody([`--extra-body=${JSON.stringify(value)}`]);
   expect(await extraBody(memberFlags(value, []))).toEqual(whole);
 });

@@ -1,12 +1,13 @@
-import { fc, test } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../foundation/errors.ts';
+import { property } from '../../foundation/property.suite.ts';
 import { inputChunks, lengthWithResidual } from './input-chunks.ts';
 import { packLivePlan, unpackLivePlan } from './live-body.ts';
 import { realtimeUrl } from './realtime-url.ts';
 
 describe('chunks of the input', () => {
-  test.prop([fc.integer({ min: 1, max: 40 })])(
+  property([fc.integer({ min: 1, max: 40 })])(
     'of n whole seconds are 5n, the last of 6398 bytes, with a frame at each half second',
     (seconds) => {
       const length = lengthWithResidual(seconds * 32_000, 16_000, 1000);
@@ -26,7 +27,7 @@ describe('chunks of the input', () => {
     expect(lengthWithResidual(32_000, 16_000, 2000)).toBe(32_000);
   });
 
-  test.prop([fc.integer({ min: 1, max: 100_000 }), fc.integer({ min: 0, max: 8 })])(
+  property([fc.integer({ min: 1, max: 100_000 }), fc.integer({ min: 0, max: 8 })])(
     'cover every byte once, in order',
     (samples, frames) => {
       const chunks = inputChunks(samples * 2, 16_000, frames);
@@ -42,7 +43,7 @@ describe('chunks of the input', () => {
 
 describe('a packed session', () => {
   const bytes = fc.uint8Array({ maxLength: 50 });
-  test.prop([fc.string(), bytes, fc.array(fc.option(bytes)), fc.dictionary(fc.string(), fc.integer())])(
+  property([fc.string(), bytes, fc.array(fc.option(bytes)), fc.dictionary(fc.string(), fc.integer())])(
     'comes back as it was, from any place in memory',
     (update, pcm, frames, given) => {
       const { frameBytes: _own, ...settings } = given;

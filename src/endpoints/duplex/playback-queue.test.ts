@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { property } from '../../foundation/property.suite.ts';
 import { PlaybackAcks } from './playback-acks.ts';
 import { PlaybackQueue } from './playback-queue.ts';
 import { transcriptChunks } from './transcript.ts';
@@ -64,7 +65,7 @@ describe('the playback queue', () => {
     waitMs: fc.integer({ min: 0, max: 300 }),
     act: fc.constantFrom('push', 'push', 'push', 'clear', 'complete', 'ask'),
   });
-  test.prop([fc.array(step, { maxLength: 60 })])(
+  property([fc.array(step, { maxLength: 60 })])(
     'never plays two things at once, and acks neither fall nor pass what was played',
     (steps) => {
       const queue = new PlaybackQueue();

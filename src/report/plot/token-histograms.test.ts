@@ -1,9 +1,10 @@
-import { fc, test } from '@fast-check/vitest';
-import { describe, expect } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { property } from '../../foundation/property.suite.ts';
 import { binsOf, tokenHistogramsSvg } from './token-histograms.ts';
 
 describe('bins', () => {
-  test.prop([fc.array(fc.nat(100_000), { minLength: 1, maxLength: 200 })])(
+  property([fc.array(fc.nat(100_000), { minLength: 1, maxLength: 200 })])(
     'hold every value once, side by side, few of them',
     (values) => {
       const bins = binsOf(values);

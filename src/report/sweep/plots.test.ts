@@ -1,6 +1,7 @@
-import { fc, test } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../foundation/errors.ts';
+import { property } from '../../foundation/property.suite.ts';
 import { axisOf } from '../plot/axis.ts';
 import { chartSvg } from '../plot/chart-svg.ts';
 import { curveChart } from './curve-figure.ts';
@@ -69,7 +70,7 @@ describe('the Pareto front', () => {
     expect(pareto({ max_concurrency: 0 })).toEqual({ points: [], skipped: 1 });
   });
 
-  test.prop([
+  property([
     fc.array(fc.tuple(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 9 })), { maxLength: 20 }),
   ])('holds exactly what nothing beats in both', (pairs) => {
     // Throughput t with u users on one GPU lies at (t/u, t).
@@ -89,7 +90,7 @@ describe('the Pareto front', () => {
 });
 
 describe('axes', () => {
-  test.prop([
+  property([
     fc.array(fc.double({ min: 1e-6, max: 1e9, noNaN: true }), { minLength: 1 }),
     fc.constantFrom('linear' as const, 'log' as const),
     fc.boolean(),

@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
-import { beforeAll, describe, expect } from 'vitest';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { property } from '../../foundation/property.suite.ts';
 import { carriedTokenizer } from '../../tokens/carried-tokenizer.ts';
 import { countPromptTokens, piecesOfPrompt } from './prompt-tokens.ts';
 
@@ -32,7 +33,7 @@ const words = fc.array(
 );
 
 describe('a prompt counted in pieces', () => {
-  test.prop([words, fc.integer({ min: 1, max: 60 })])('has the tokens of the whole', (parts, mostChars) => {
+  property([words, fc.integer({ min: 1, max: 60 })])('has the tokens of the whole', (parts, mostChars) => {
     const text = parts.join(' ');
     const pieces = piecesOfPrompt(text, mostChars);
     expect(pieces.join('')).toBe(text);

@@ -1,11 +1,12 @@
-import { fc, test as property } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { property } from '../../foundation/property.suite.ts';
 import { ClockOffset } from './clock-offset.ts';
 import { decodeMessage, encodeMessage } from './message-codec.ts';
 import { messageParts, PartAssembler } from './message-parts.ts';
 
 describe('messages', () => {
-  property.prop([fc.jsonValue(), fc.uint8Array({ maxLength: 300 })])(
+  property([fc.jsonValue(), fc.uint8Array({ maxLength: 300 })])(
     'come back with their bytes',
     (value, bytes) => {
       const message = { value, deep: [{ bytes: Buffer.from(bytes) }], none: Buffer.alloc(0) };
@@ -36,7 +37,7 @@ describe('messages', () => {
 });
 
 describe('parts', () => {
-  property.prop([
+  property([
     fc.array(fc.uint8Array({ maxLength: 200 }), { minLength: 1, maxLength: 5 }),
     fc.integer({ min: 17, max: 60 }),
   ])('of several messages, mixed and out of order, make those messages', (messages, mostBytes) => {

@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { expect } from 'vitest';
+import { property } from '../../foundation/property.suite.ts';
 import { opening, tone } from './duplex-client.suite.ts';
 import { eventHandlers } from './session-events.ts';
 import { inside, type Sent, VirtualDuplex } from './virtual-duplex.suite.ts';
@@ -63,7 +64,7 @@ function expectPairs(sent: readonly Sent[]): void {
   }
 }
 
-test.prop([sessions, fc.array(step, { maxLength: 60 })], { numRuns: 150 })(
+property([sessions, fc.array(step, { maxLength: 60 })], { numRuns: 150 })(
   'whatever a client does, events stay in order, responses do not overlap, and each ends once',
   (session, steps) => {
     const world = new VirtualDuplex();
@@ -187,7 +188,7 @@ const junkEvent = fc.oneof(
   sessionFields.map((session) => ({ type: 'session.update', session })),
 );
 
-test.prop([fc.array(junkEvent, { maxLength: 30 }), fc.boolean()], { numRuns: 400 })(
+property([fc.array(junkEvent, { maxLength: 30 }), fc.boolean()], { numRuns: 400 })(
   'whatever an event holds, it is taken or refused, and the server is not surprised',
   (events, inSession) => {
     const world = new VirtualDuplex();

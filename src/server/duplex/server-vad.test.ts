@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
-import { describe, expect } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { property } from '../../foundation/property.suite.ts';
 import { decodeInputAudio, rmsOf, strictBytes } from './input-audio.ts';
 import { inside, type VirtualClient, VirtualDuplex } from './virtual-duplex.suite.ts';
 import { VoiceDetector } from './voice-detector.ts';
@@ -187,12 +188,12 @@ describe('a model that does not decide when to speak', () => {
 });
 
 describe('base64', () => {
-  test.prop([fc.uint8Array({ maxLength: 40 })])('of any bytes is read', (bytes) => {
+  property([fc.uint8Array({ maxLength: 40 })])('of any bytes is read', (bytes) => {
     const text = Buffer.from(bytes).toString('base64');
     expect(strictBytes(text)).toEqual(Buffer.from(bytes));
   });
 
-  test.prop([fc.string({ maxLength: 12, unit: fc.constantFrom(...'AbZ09+/=-_ *\n') })])(
+  property([fc.string({ maxLength: 12, unit: fc.constantFrom(...'AbZ09+/=-_ *\n') })])(
     'is what the grammar of RFC 4648 says, and nothing else',
     (text) => {
       const isBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text);

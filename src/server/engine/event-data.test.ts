@@ -1,6 +1,7 @@
-import { fc, test } from '@fast-check/vitest';
 import { createParser } from 'eventsource-parser';
+import fc from 'fast-check';
 import { expect } from 'vitest';
+import { property } from '../../foundation/property.suite.ts';
 import { eventData } from './event-data.ts';
 
 async function* cut(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
@@ -28,7 +29,7 @@ const lines = fc.array(
   { maxLength: 20 },
 );
 
-test.prop([lines, fc.constantFrom('\n', '\r\n'), fc.array(fc.nat(7), { maxLength: 60 })])(
+property([lines, fc.constantFrom('\n', '\r\n'), fc.array(fc.nat(7), { maxLength: 60 })])(
   'events are those of another parser, wherever the bytes are cut',
   async (given, end, sizes) => {
     const text = given.map((line) => `${line}${end}`).join('');

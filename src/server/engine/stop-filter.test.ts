@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
-import { describe, expect } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { property } from '../../foundation/property.suite.ts';
 import { StopFilter } from './stop-filter.ts';
 
 /** Pieces of a text, and what came out of the filter for them. */
@@ -24,7 +25,7 @@ const stopTexts = fc.array(fc.string({ unit: fc.constantFrom('a', 'b'), minLengt
 });
 
 describe('a stop filter', () => {
-  test.prop([letters, stopTexts])('ends a text where the first stop text is complete', (text, stops) => {
+  property([letters, stopTexts])('ends a text where the first stop text is complete', (text, stops) => {
     const out = filtered([...text], stops);
     const ends = stops.flatMap((stop) => {
       const at = text.indexOf(stop);

@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect } from 'vitest';
+import { property } from '../../foundation/property.suite.ts';
 import { type ScheduledTask, TaskHeap } from './task-heap.ts';
 
 function task(dueMs: number): ScheduledTask {
@@ -19,14 +20,14 @@ function drain(heap: TaskHeap): number[] {
 const dueTimes = fc.array(fc.double({ noNaN: true, min: 0, max: 1e6 }), { maxLength: 200 });
 
 describe('a heap of tasks', () => {
-  test.prop([dueTimes])('yields them in order of their due times', (dues) => {
+  property([dueTimes])('yields them in order of their due times', (dues) => {
     const heap = new TaskHeap();
     for (const due of dues) heap.add(task(due));
     expect(drain(heap)).toEqual([...dues].sort((a, b) => a - b));
     expect(heap.size).toBe(0);
   });
 
-  test.prop([dueTimes, fc.array(fc.nat())])('forgets what was removed and nothing else', (dues, picks) => {
+  property([dueTimes, fc.array(fc.nat())])('forgets what was removed and nothing else', (dues, picks) => {
     const heap = new TaskHeap();
     const tasks = dues.map(task);
     for (const each of tasks) heap.add(each);

@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
-import { describe, expect } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { property } from '../../foundation/property.suite.ts';
 import { textRelevance, textVector } from './text-vector.ts';
 
 function cosine(a: Float32Array, b: Float32Array): number {
@@ -7,7 +8,7 @@ function cosine(a: Float32Array, b: Float32Array): number {
 }
 
 describe('a vector of a text', () => {
-  test.prop([fc.string(), fc.integer({ min: 1, max: 2048 })])(
+  property([fc.string(), fc.integer({ min: 1, max: 2048 })])(
     'has the asked length and norm 1',
     (text, dimensions) => {
       const vector = textVector(text, dimensions);

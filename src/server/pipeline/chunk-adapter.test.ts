@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
-import { describe, expect } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { property } from '../../foundation/property.suite.ts';
 import type { StageOutput } from '../engine/stage-engine.ts';
 import { ChunkAdapter, type ChunkRule } from './chunk-adapter.ts';
 
@@ -26,7 +27,7 @@ function chunks(rule: ChunkRule, count: number): { units: number; final: boolean
 }
 
 describe('chunks', () => {
-  test.prop([
+  property([
     fc.integer({ min: 1, max: 500 }),
     fc.integer({ min: 1, max: 60 }),
     fc.integer({ min: 1, max: 60 }),

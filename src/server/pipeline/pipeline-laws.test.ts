@@ -1,5 +1,6 @@
-import { fc, test as prop } from '@fast-check/vitest';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { property } from '../../foundation/property.suite.ts';
 import type { StageTask } from '../engine/stage-task.ts';
 import { bagel } from '../model/bagel.ts';
 import { overrideStages } from '../model/deploy-pipeline.ts';
@@ -95,7 +96,7 @@ describe.each(pipelines.map((pipeline) => ({ name: pipeline.name, pipeline })))(
     }
   });
 
-  prop.prop(
+  property(
     [fc.array(fc.tuple(fc.nat(4000), fc.integer({ min: 0, max: 9000 })), { minLength: 1, maxLength: 40 })],
     {
       numRuns: 5,

@@ -1,5 +1,6 @@
-import { fc, test } from '@fast-check/vitest';
-import { describe, expect } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { property } from '../../foundation/property.suite.ts';
 import { ReadQueue, type ReadTaker } from './read-queue.ts';
 
 type Taken = { name: string; text: string; timeMs: number };
@@ -107,7 +108,7 @@ describe('ReadQueue', () => {
     expect(taken).toHaveLength(2);
   });
 
-  test.prop(
+  property(
     [fc.array(fc.tuple(fc.nat(3), fc.integer({ min: 1, max: 200_000 })), { minLength: 1, maxLength: 60 })],
     {
       numRuns: 20,
