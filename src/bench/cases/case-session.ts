@@ -1,10 +1,10 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { withoutSecrets } from '../../foundation/command-secrets.ts';
 import { messageOf, OmnimeterError } from '../../foundation/errors.ts';
 import { makeFolder } from '../../foundation/make-folder.ts';
 import { joinShellWords } from '../../foundation/shell-words.ts';
 import type { CommandIo } from '../serve/options.ts';
-import { withoutSecrets } from '../serve/run-facts.ts';
 import { type GroupProcess, startGroup } from '../sweep/process-group.ts';
 import { removeFile } from '../sweep/run-files.ts';
 import { SweepLock } from '../sweep/sweep-lock.ts';

@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
+import { withoutSecrets } from '../../foundation/command-secrets.ts';
 import { joinShellWords } from '../../foundation/shell-words.ts';
 import { omnimeterVersion } from '../../foundation/version.ts';
 import type { CommandIo } from '../serve/options.ts';
-import { withoutSecrets } from '../serve/run-facts.ts';
 import { writeJsonFile } from '../sweep/run-files.ts';
 import { type BenchCase, type CaseChoice, type CaseFile, chosenCases, readCaseFile } from './case-file.ts';
 import { type CaseOutcome, exitCodeOf, outcomeTable } from './case-outcome.ts';
@@ -87,7 +87,7 @@ function planLines(chosen: readonly BenchCase[], { aggregates }: CaseFile): stri
   const labels = new Set(chosen.map(({ label }) => label));
   return [
     ...[...servers.values()].flatMap((server) => [
-      `[server ${server.name}] ${[...assignments(server.env), joinShellWords(server.words)].join(' ')}`,
+      `[server ${server.name}] ${[...assignments(server.env), joinShellWords(withoutSecrets(server.words))].join(' ')}`,
       `  ready when ${healthUrl(server)} answers, within ${server.readyTimeoutS} s`,
     ]),
     ...chosen.flatMap((which) => [

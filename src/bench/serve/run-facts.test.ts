@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { exampleRecord } from '../../records/examples.suite.ts';
 import type { RequestRecord } from '../../records/request-record.ts';
-import { sendLagsMs, withoutSecrets } from './run-facts.ts';
+import { sendLagsMs } from './run-facts.ts';
 
 const request = (dueMs: number, sendMs: number, endMs: number): RequestRecord =>
   exampleRecord({
@@ -34,10 +34,4 @@ test('without a cap, or with a free slot, the schedule alone counts', () => {
 
 test('a request that was never sent has no lag', () => {
   expect(sendLagsMs([exampleRecord({ attempts: [] })], null)).toEqual([]);
-});
-
-test('a stored command line keeps no key of a judge', () => {
-  expect(
-    withoutSecrets(['--omniinteract-judge-api-key', 'k', '--judge_api_key=k=2', '--judge-model', 'k']),
-  ).toEqual(['--omniinteract-judge-api-key', '***', '--judge_api_key=***', '--judge-model', 'k']);
 });

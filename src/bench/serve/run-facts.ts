@@ -2,6 +2,7 @@ import { cpus, release, totalmem } from 'node:os';
 import type { ThreadHealth } from '../../drive/messages.ts';
 import type { Endpoint, Target } from '../../endpoints/endpoint.ts';
 import { hostClockOffsetMs } from '../../foundation/clock.ts';
+import { withoutSecrets } from '../../foundation/command-secrets.ts';
 import { percentileOfSorted, sortedCopy } from '../../foundation/statistics.ts';
 import { omnimeterVersion } from '../../foundation/version.ts';
 import type { RequestRecord } from '../../records/request-record.ts';
@@ -20,18 +21,6 @@ export function localIso(epochMs: number): string {
   return `${local}${offset < 0 ? '-' : '+'}${two(offset / 60)}:${two(offset % 60)}`;
 }
 
-/** Flags whose value is nobody else's business; run folders and reports are handed on. */
-const secretFlags = /^--(omniinteract[-_])?judge[-_]api[-_]key(=.*)?$/;
-
-/** The command line as it may be stored. */
-export function withoutSecrets(argv: readonly string[]): string[] {
-  return argv.map((word, i) => {
-    if (secretFlags.test(word)) return word.replace(/=.*$/, '=***');
-    const before = argv[i - 1];
-    return before !== undefined && secretFlags.test(before) && !before.includes('=') ? '***' : word;
-  });
-}
-
 /** The description of a run before it starts; the journal holds it from the first moment. */
 export function plannedFacts(
   options: BenchServeOptions,
@@ -48,6 +37,7 @@ export function plannedFacts(
   return {
     format: 1,
     omnimeterVersion,
+    // Run folders and reports are handed on.
     argv: withoutSecrets(options.argv),
     startedAt: localIso(Date.now()),
     hostClockOffsetMs: hostClockOffsetMs(),

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { withoutSecrets } from '../../foundation/command-secrets.ts';
 import { InputFileError, messageOf, UsageError } from '../../foundation/errors.ts';
-import { joinShellWords } from '../../foundation/shell-words.ts';
+import { joinShellWords, splitShellWords } from '../../foundation/shell-words.ts';
 import { parseTolerantJson } from '../../foundation/tolerant-json.ts';
-import { withoutSecrets } from '../../report/html/shell-command.ts';
 import { readFinishedRun, writeJsonFile } from './run-files.ts';
 import type { SweepOptions } from './sweep-options.ts';
 
@@ -14,14 +14,16 @@ type Commands = ReadonlyMap<string, string | null>;
 
 /**
  * Keeps the commands of an experiment beside its results, so that all of them were measured alike. Where nothing has
- * been measured yet, commands may change.
+ * been measured yet, commands may change, and so may secrets, which are not kept.
  * @param note hears that results are there whose commands nobody kept
  * @throws UsageError where results are there that were measured with other commands
  */
 export function keepCommands(options: SweepOptions, note: (line: string) => void): void {
   const path = join(options.experimentDir, commandsFile);
   const now = commandsOf(options);
-  const before = readCommands(path);
+  const stored = readCommands(path);
+  // Of an earlier version, which kept more of a command.
+  const before = stored && new Map([...stored].map(([flag, text]) => [flag, withoutStoredSecrets(text)]));
   const changed = [...now].filter(([flag, text]) => before?.get(flag) !== text);
   if (changed.length > 0 && options.resume) {
     const finished = countFinished(options.experimentDir);
@@ -38,12 +40,13 @@ export function keepCommands(options: SweepOptions, note: (line: string) => void
         `${options.experimentDir} does not say with which commands its ${finished} finished runs were measured, or whether they broke a threshold; they are taken as they are.`,
       );
   }
-  if (!options.dryRun && changed.length > 0) writeJsonFile(path, Object.fromEntries(now), 2);
+  const isStale = [...now].some(([flag, text]) => stored?.get(flag) !== text);
+  if (!options.dryRun && isStale) writeJsonFile(path, Object.fromEntries(now), 2);
 }
 
 function commandsOf({ serve, bench, afterBench }: SweepOptions): Commands {
   const text = (words: readonly string[] | undefined | null): string | null =>
-    words ? joinShellWords(withoutKeys(withoutSecrets(words))) : null;
+    words ? joinShellWords(withoutSecrets(words)) : null;
   return new Map([
     ['--serve-cmd', text(serve?.words)],
     ['--bench-cmd', text(bench.words)],
@@ -51,16 +54,14 @@ function commandsOf({ serve, bench, afterBench }: SweepOptions): Commands {
   ]);
 }
 
-/** Without the keys that a server asks for. */
-function withoutKeys(words: readonly string[]): string[] {
-  let isKey = false;
-  return words.map((word) => {
-    const flag = word.replaceAll('_', '-');
-    const inline = flag.startsWith('--api-key=');
-    if (word.startsWith('--')) isKey = flag === '--api-key';
-    else if (isKey) return '***';
-    return inline ? '--api-key=***' : word;
-  });
+/** A stored command without what may have been stored before it was known to be secret. */
+function withoutStoredSecrets(command: string | null): string | null {
+  if (command === null) return null;
+  try {
+    return joinShellWords(withoutSecrets(splitShellWords(command)));
+  } catch {
+    return command;
+  }
 }
 
 function readCommands(path: string): Commands | null {

@@ -114,4 +114,29 @@ describe('a sweep that is gone on with', () => {
     expect(text).toContain('Authorization=***');
     expect(text).not.toMatch(/abc|def|ghi/);
   });
+
+  it('goes on with other secrets than those of then, and with no other fields beside them', async () => {
+    const run = experiment();
+    const args = (key: string, seed: number) => [
+      ...['--extra-body', JSON.stringify({ api_key: key, seed, headers: { 'X-Who': key } })],
+      ...['--extra-body.auth_token', key, '--code', '0'],
+    ];
+    await run(args('k-of-then', 1), false);
+    const path = join(folder, `e${experiments}`, 'commands.json');
+    expect(readFileSync(path, 'utf8')).not.toContain('k-of-then');
+    expect((await run(args('k-of-now', 1), true)).code).toBe(0);
+    await expect(run(args('k-of-now', 2), true)).rejects.toThrow(/"seed":1.*then, .*"seed":2.* now/);
+  });
+
+  it('takes secrets out of commands that an earlier version kept', async () => {
+    const run = experiment();
+    const args = ['--extra-body', '{"api_key": "k-of-then"}', '--code', '0'];
+    await run(args, false);
+    const path = join(folder, `e${experiments}`, 'commands.json');
+    const kept = JSON.parse(readFileSync(path, 'utf8'));
+    const before = String(kept['--bench-cmd']).replace('***', 'k-of-then');
+    writeFileSync(path, JSON.stringify({ ...kept, '--bench-cmd': before }));
+    expect((await run(args, true)).code).toBe(0);
+    expect(readFileSync(path, 'utf8')).not.toContain('k-of-then');
+  });
 });

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { withoutSecrets } from '../../foundation/command-secrets.ts';
 import { messageOf, OmnimeterError, UsageError } from '../../foundation/errors.ts';
 import { joinShellWords } from '../../foundation/shell-words.ts';
 import type { CommandIo } from '../serve/options.ts';
@@ -158,7 +159,7 @@ export class SweepSession {
     const words = applyParameters(serve.words, serveItem);
     this.say('[BEGIN SERVER]');
     this.say(`Server overrides: ${JSON.stringify(serveItem)}`);
-    this.say(`Server command: ${joinShellWords(words)}`);
+    this.say(`Server command: ${joinShellWords(withoutSecrets(words))}`);
     if (dryRun) return null;
     let pid = -1;
     const server = await startServer(serve, words, {
@@ -237,7 +238,7 @@ export class SweepSession {
     this.say('[BEGIN BENCHMARK]');
     this.say(`Benchmark overrides: ${JSON.stringify(run.benchItem)}`);
     this.say(`Run Number: ${run.runNumber}`);
-    this.say(`Benchmark command: ${joinShellWords(words)}`);
+    this.say(`Benchmark command: ${joinShellWords(withoutSecrets(words))}`);
     this.say(`Output file: ${path}`);
     const stored = readFinishedRun(path);
     if (stored !== null) {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { withoutSecrets } from '../../foundation/command-secrets.ts';
 import { mean, percentileOfSorted, populationStd, sortedCopy } from '../../foundation/statistics.ts';
 import type { RequestMetricKey } from '../../metrics/catalogue.ts';
 import type { RequestRow, RunSummary } from '../../metrics/summary.ts';
@@ -58,7 +59,7 @@ export function runConfig({ facts }: RunSummary): Readonly<Record<string, unknow
   return {
     tool: 'omnimeter',
     tool_version: facts.omnimeterVersion,
-    argv: facts.argv.map(withoutSecret),
+    argv: withoutSecrets(facts.argv),
     backend: facts.endpoint.name,
     url: facts.url,
     model: facts.modelId,
@@ -72,13 +73,4 @@ export function runConfig({ facts }: RunSummary): Readonly<Record<string, unknow
     label: facts.label,
     metadata: facts.metadata,
   };
-}
-
-/** Header values carry keys. */
-function withoutSecret(word: string, i: number, argv: readonly string[]): string {
-  const secret = /^(authorization|x?-?api-?key|cookie)\s*=/i;
-  if (secret.test(word)) return word.replace(/=.*/s, '=***');
-  const inline = /^--header=(authorization|x?-?api-?key|cookie)=/i;
-  if (inline.test(word)) return word.replace(/^(--header=[^=]+)=.*/s, '$1=***');
-  return /api-?key$/i.test(argv[i - 1] ?? '') ? '***' : word;
 }
