@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { type ExportFormat, exportFormats } from '../bench/serve/export-formats.ts';
 import type { ReportOverrides } from '../bench/serve/options.ts';
-import { checkOutputs, type OutputPath } from '../foundation/check-outputs.ts';
+import { checkOutputs } from '../foundation/check-outputs.ts';
 import { InputFileError, UsageError } from '../foundation/errors.ts';
 import { nearestName } from '../foundation/nearest-name.ts';
 import { runFiles } from '../records/journal.ts';
+import { reportOutputs } from './bench-serve/output-files.ts';
 import {
   goodput,
   metadata,
@@ -76,7 +76,7 @@ export const reportCommand: Command = {
     const { exportPaths, exportRun } = await import('../bench/serve/export-run.ts');
     checkOutputs(
       [
-        ...outputsOf(changes),
+        ...reportOutputs(changes),
         ...exportPaths({ formats, output }).map((path) => ({ flag: '--output', path })),
       ],
       runFiles(folder),
@@ -87,21 +87,6 @@ export const reportCommand: Command = {
     return exitCode;
   },
 };
-
-/** Files with a name of the user's choice. */
-function outputsOf({
-  html,
-  saveResult,
-  appendResult,
-  resultDir,
-  resultFilename,
-}: ReportOverrides): OutputPath[] {
-  const saves = (saveResult || appendResult) && resultFilename !== null;
-  return [
-    ...(html === null ? [] : [{ flag: '--html', path: html }]),
-    ...(saves ? [{ flag: '--result-filename', path: join(resultDir ?? '', resultFilename) }] : []),
-  ];
-}
 
 /** @throws UsageError that lists the formats and names the nearest */
 function exportFormatsOf(names: readonly string[]): ExportFormat[] {

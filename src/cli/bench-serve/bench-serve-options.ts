@@ -15,6 +15,7 @@ import {
   requestTimeoutS,
 } from './load-options.ts';
 import { checkOmniInteract, omniInteractNotes, omniInteractRunOptions } from './omniinteract-options.ts';
+import { checkRunOutputs } from './output-files.ts';
 import {
   goodput,
   metadata,
@@ -98,6 +99,12 @@ export function benchServeOptions(
     ...report(flags, target.facts),
     continuityThresholdS: continuityThresholdS(around.env, (line) => notes.push(line)),
   };
+  checkRunOutputs(options, [
+    options.dataset.path,
+    flags.config,
+    options.tokenizer,
+    omniinteract?.evaluation?.promptsFile ?? null,
+  ]);
   return { options, notes };
 }
 
