@@ -4,7 +4,8 @@ import { property } from './property.suite.ts';
 import { recordSample, type Statistic, weighStatistics } from './record-sample.ts';
 import { mean, percentileOfSorted, sortedCopy } from './statistics.ts';
 
-const statistics: Statistic[] = ['mean', { percentile: 50 }, { percentile: 99 }];
+const percentiles = [0, 25, 50, 99, 100];
+const statistics: Statistic[] = ['mean', ...percentiles.map((percentile) => ({ percentile }))];
 
 function weighed(valuesOf: readonly number[][], weights: readonly number[]): number[] {
   const into = new Float64Array(statistics.length);
@@ -14,7 +15,7 @@ function weighed(valuesOf: readonly number[][], weights: readonly number[]): num
 
 describe('weighStatistics', () => {
   it('says nothing of records without values', () => {
-    expect(weighed([[], [1]], [3, 0])).toEqual([Number.NaN, Number.NaN, Number.NaN]);
+    expect(weighed([[], [1]], [3, 0])).toEqual(statistics.map(() => Number.NaN));
   });
 
   property([
@@ -28,7 +29,7 @@ describe('weighStatistics', () => {
   ])('is what repeating each record by its weight gives', (rows) => {
     const repeated = rows.flatMap(([values, weight]) => Array.from({ length: weight }, () => values).flat());
     const sorted = sortedCopy(repeated);
-    const expected = [mean(repeated), percentileOfSorted(sorted, 50), percentileOfSorted(sorted, 99)];
+    const expected = [mean(repeated), ...percentiles.map((p) => percentileOfSorted(sorted, p))];
     const found = weighed(
       rows.map(([values]) => values),
       rows.map(([, weight]) => weight),

@@ -43,11 +43,8 @@ export function recordSample(
  * The sample's statistics over records taken `weights` times.
  * @param into receives one number per statistic; NaN where no value has weight
  */
-export function weighStatistics(
-  { values, owners, statistics }: RecordSample,
-  weights: Uint16Array,
-  into: Float64Array,
-): void {
+export function weighStatistics(sample: RecordSample, weights: Uint16Array, into: Float64Array): void {
+  const { values, owners, statistics } = sample;
   let count = 0;
   let sum = 0;
   for (let i = 0; i < owners.length; i += 1) {
@@ -58,18 +55,35 @@ export function weighStatistics(
   for (const [index, statistic] of statistics.entries()) {
     if (count === 0) into[index] = Number.NaN;
     else if (statistic === 'mean') into[index] = sum / count;
-    else into[index] = weighPercentile(values, owners, weights, (statistic.percentile / 100) * (count - 1));
+    else {
+      const rank = (statistic.percentile / 100) * (count - 1);
+      into[index] = weighPercentile(sample, weights, { rank, count });
+    }
   }
 }
 
 /** The value at a rank of the weighted sample; ranks between two values are interpolated. */
 function weighPercentile(
+  { values, owners }: RecordSample,
+  weights: Uint16Array,
+  { rank, count }: { readonly rank: number; readonly count: number },
+): number {
+  const low = Math.floor(rank);
+  // Both walk from an end to the rank: the nearer one is soon there.
+  const [below, above] =
+    2 * rank < count
+      ? neighboursFromStart(values, owners, weights, low)
+      : neighboursFromEnd(values, owners, weights, { low, count });
+  return rank === low ? below : below + (above - below) * (rank - low);
+}
+
+/** The values at the ranks `low` and `low + 1`; the former twice where it is the last. */
+function neighboursFromStart(
   values: Float64Array,
   owners: Uint32Array,
   weights: Uint16Array,
-  rank: number,
-): number {
-  const low = Math.floor(rank);
+  low: number,
+): [below: number, above: number] {
   let seen = 0;
   let below = Number.NaN;
   for (let i = 0; i < owners.length; i += 1) {
@@ -80,9 +94,31 @@ function weighPercentile(
     if (Number.isNaN(below)) {
       if (seen <= low) continue;
       below = value;
-      if (rank === low) return below;
     }
-    if (seen > low + 1) return below + (value - below) * (rank - low);
+    if (seen > low + 1) return [below, value];
   }
-  return below;
+  return [below, below];
+}
+
+/** The same of a sample of `count`, seen from its other end. */
+function neighboursFromEnd(
+  values: Float64Array,
+  owners: Uint32Array,
+  weights: Uint16Array,
+  { low, count }: { readonly low: number; readonly count: number },
+): [below: number, above: number] {
+  let before = count;
+  let above = Number.NaN;
+  for (let i = owners.length - 1; i >= 0; i -= 1) {
+    const weight = weights[owners[i] as number] as number;
+    if (weight === 0) continue;
+    before -= weight;
+    const value = values[i] as number;
+    if (Number.isNaN(above)) {
+      if (before > low + 1) continue;
+      above = value;
+    }
+    if (before <= low) return [value, above];
+  }
+  return [above, above];
 }
