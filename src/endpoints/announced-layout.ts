@@ -1,6 +1,8 @@
-import type { PcmDefaults } from './audio-chunks.ts';
 import { type JsonObject, positiveInteger } from './json-values.ts';
 import type { SampleLayout } from './sound-stream.ts';
+
+/** How raw PCM without a header is read where the server says nothing: the client's settings. */
+export type PcmDefaults = { readonly sampleRateHz: number; readonly channels: number };
 
 /** How bare samples lie, and which of the server's words about it are no figures. */
 export type AnnouncedLayout = {

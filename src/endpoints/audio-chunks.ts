@@ -1,6 +1,6 @@
 import { parseWavHeader } from '../media/wav-header.ts';
 import type { AudioFacts } from '../records/request-record.ts';
-import { announcedFigure } from './announced-layout.ts';
+import { announcedFigure, type PcmDefaults } from './announced-layout.ts';
 import { decodeBase64 } from './decode-base64.ts';
 
 type PcmParameters = {
@@ -14,9 +14,6 @@ export type AudioChunk = {
   readonly bytes: number /** Samples per channel; `null` = encoded or unreadable. */;
   readonly frames: number | null;
 };
-
-/** Raw PCM that carries no header: what the server announced, else the client's settings. */
-export type PcmDefaults = { readonly sampleRateHz: number; readonly channels: number };
 
 /**
  * Adds up the audio of one reply. WAV chunks are complete files; the first fixes the parameters and a chunk with

@@ -1,6 +1,7 @@
 import { type EventKind, EventLogBuilder, eventKinds } from '../records/event-log.ts';
 import type { ImageFacts } from '../records/request-record.ts';
-import { AudioChunks, type PcmDefaults } from './audio-chunks.ts';
+import type { PcmDefaults } from './announced-layout.ts';
+import { AudioChunks } from './audio-chunks.ts';
 import { type Failure, failure, type ReplyReader } from './http-reply.ts';
 import { ImageTally } from './image-tally.ts';
 import { asArray, asObject, asText, type JsonObject } from './json-values.ts';

@@ -1,5 +1,5 @@
 import { UsageError } from '../foundation/errors.ts';
-import type { PcmDefaults } from './audio-chunks.ts';
+import type { PcmDefaults } from './announced-layout.ts';
 import { asObject, asText } from './json-values.ts';
 
 /**

@@ -1,6 +1,5 @@
 import { EventLogBuilder, eventKinds } from '../records/event-log.ts';
-import { type AnnouncedLayout, layoutOfEvent, layoutOfHead } from './announced-layout.ts';
-import type { PcmDefaults } from './audio-chunks.ts';
+import { type AnnouncedLayout, layoutOfEvent, layoutOfHead, type PcmDefaults } from './announced-layout.ts';
 import { decodeBase64 } from './decode-base64.ts';
 import { type Failure, failure, type RawReader, type ReplyReader } from './http-reply.ts';
 import { asObject, asText, positiveInteger } from './json-values.ts';
