@@ -1,13 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Readable, Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { InputFileError, messageOf } from '../foundation/errors.ts';
+import { messageOf } from '../foundation/errors.ts';
 import { isCommit, isEtag } from './hub-cache.ts';
 import type { HubEnvironment } from './hub-environment.ts';
+import { HubError, type Refusal, refusalError, unreachableError } from './hub-errors.ts';
 import type { HubRepository } from './hub-repository.ts';
-
-/** The hub did not give what was asked for; the message says why and what to do. */
-export class HubError extends InputFileError {}
 
 /** A file of a commit, or the fact that the commit has none of that name. */
 export type HubAnswer =
@@ -70,16 +68,12 @@ function etagOf(headers: IncomingHttpHeaders): string | null {
   return stated?.replace(/^W\//, '').replaceAll('"', '') ?? null;
 }
 
-function refusal({ kind, id }: HubRepository, status: number, hasToken: boolean): HubError {
-  if (status === 401 || status === 403)
-    return new HubError(
-      `the hub answered ${status} for "${id}": it does not exist, or it is private or gated. ` +
-        (hasToken
-          ? 'The token in use has no access to it; ask for access on its page.'
-          : 'Set HF_TOKEN, or log in with the hub’s own client, if you have access.'),
-    );
-  if (status === 404) return new HubError(`the hub has no ${kind} "${id}" of that revision`);
-  return new HubError(`the hub answered ${status} for "${id}"; try again, or give a folder instead`);
+function refusalOf(answer: Answer): Refusal {
+  return {
+    status: answer.statusCode,
+    code: header(answer.headers, 'x-error-code'),
+    retryAfter: header(answer.headers, 'retry-after'),
+  };
 }
 
 /** Refuses a body that is longer than it can be meant to be, or shorter than the server said. */
@@ -166,7 +160,10 @@ export async function hubClient(
   hub: HubEnvironment,
   options: { readonly lookupTimeoutMs: number },
 ): Promise<HubClient> {
-  if (!URL.canParse(hub.endpoint)) throw new HubError(`HF_ENDPOINT is "${hub.endpoint}", which is not a URL`);
+  if (!URL.canParse(hub.endpoint))
+    throw new HubError(
+      `HF_ENDPOINT is "${hub.endpoint}", which is not a URL; set it to one such as https://huggingface.co, or unset it`,
+    );
   // Lazy, because only a hub id that is not cached needs it.
   const { EnvHttpProxyAgent } = await import('undici');
   const { lookupTimeoutMs } = options;
@@ -221,7 +218,7 @@ export async function hubClient(
       return await follow(url, abort.signal, fromByte);
     } catch (cause) {
       if (cause instanceof HubError) throw cause;
-      throw new HubError(`no hub in reach at ${hub.endpoint} (${messageOf(cause)})`, { cause });
+      throw unreachableError(hub, cause);
     } finally {
       clearTimeout(timer);
     }
@@ -248,7 +245,7 @@ export async function hubClient(
       }
       await answer.body.dump();
       if (isAbsence(answer)) return { kind: 'absent', commit: usable };
-      throw refusal(file.repository, answer.statusCode, hub.token !== null);
+      throw refusalError(hub, file.repository, refusalOf(answer));
     },
     ask: async (repository, what) => {
       const url =
@@ -260,7 +257,7 @@ export async function hubClient(
         await answer.body.dump();
         if (answer.statusCode === 404 && header(answer.headers, 'x-error-code') !== 'RepoNotFound')
           return null;
-        throw refusal(repository, answer.statusCode, hub.token !== null);
+        throw refusalError(hub, repository, refusalOf(answer));
       }
       try {
         const text = await textOf(checkedBody(answer, repository));

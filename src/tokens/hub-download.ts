@@ -1,5 +1,6 @@
 import type { HubCache } from './hub-cache.ts';
-import { abandon, type HubAnswer, type HubClient, HubError } from './hub-client.ts';
+import { abandon, type HubAnswer, type HubClient } from './hub-client.ts';
+import { HubError } from './hub-errors.ts';
 import type { HubRepository } from './hub-repository.ts';
 import type { PartialBlob } from './partial-blob.ts';
 

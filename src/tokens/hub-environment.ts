@@ -13,6 +13,8 @@ export type HubEnvironment = {
   readonly token: string | null;
   /** Ask nobody; only the cache counts. */
   readonly offline: boolean;
+  /** The variable that says so; `null` = none does. */
+  readonly offlineBy: string | null;
   readonly proxies: {
     readonly http: string | null;
     readonly https: string | null;
@@ -51,16 +53,24 @@ function readToken(env: Environment, home: string): string | null {
   }
 }
 
+/** The first of the two that is set decides, as in the hub's own client. */
+function offlineVariable(env: Environment): string | null {
+  const name = ['HF_HUB_OFFLINE', 'TRANSFORMERS_OFFLINE'].find((each) => given(env, each) !== null);
+  return name !== undefined && isTrue(given(env, name)) ? name : null;
+}
+
 /** Reads HF_HOME, HF_HUB_CACHE, HF_ENDPOINT, HF_TOKEN (or the token file), HF_HUB_OFFLINE and the proxies. */
 export function hubEnvironment(env: Environment): HubEnvironment {
   const caches = given(env, 'XDG_CACHE_HOME') ?? '~/.cache';
   const home = expandHome(given(env, 'HF_HOME') ?? join(caches, 'huggingface'), env);
   const cache = given(env, 'HF_HUB_CACHE', 'HUGGINGFACE_HUB_CACHE') ?? join(home, 'hub');
+  const offlineBy = offlineVariable(env);
   return {
     endpoint: (given(env, 'HF_ENDPOINT') ?? 'https://huggingface.co').replace(/\/+$/, ''),
     cacheFolder: expandHome(cache, env),
     token: readToken(env, home),
-    offline: isTrue(given(env, 'HF_HUB_OFFLINE', 'TRANSFORMERS_OFFLINE')),
+    offline: offlineBy !== null,
+    offlineBy,
     proxies: {
       http: given(env, 'http_proxy', 'HTTP_PROXY'),
       https: given(env, 'https_proxy', 'HTTPS_PROXY'),

@@ -204,27 +204,58 @@ describe('a hub id', () => {
 
 describe('what goes wrong', () => {
   test.each([
-    [401, 'RepoNotFound', /401 for "acme\/tiny".*private or gated.*HF_TOKEN/],
-    [403, 'GatedRepo', /403 for "acme\/tiny".*gated/],
-    [404, 'RepoNotFound', /no model "acme\/tiny"/],
+    [401, 'RepoNotFound', /401 for "acme\/tiny": it does not exist, or .*; check the id, and set HF_TOKEN/],
+    [
+      401,
+      'GatedRepo',
+      /it is gated; accept its terms on http:\/\/127\.0\.0\.1:\d+\/acme\/tiny and set HF_TOKEN/,
+    ],
+    [404, 'RepoNotFound', /no model "acme\/tiny" of that revision; check the id and the revision.*HF_TOKEN/],
+    [404, 'RevisionNotFound', /no such revision of the model "acme\/tiny"; check the branch/],
     [404, 'EntryNotFound', /no tokenizer\.json, or vocab\.json with merges\.txt/],
-    [503, '', /answered 503/],
-  ])('status %d %s is said', async (status, code, message) => {
-    respond = (_, response) =>
-      response.writeHead(status, { 'x-error-code': code, 'x-repo-commit': commit }).end('{}');
+    [
+      429,
+      '',
+      /429 for "acme\/tiny": too many.*; wait the 77 s that it asks for and start again, or set HF_TOKEN/,
+    ],
+    [503, '', /answered 503 for "acme\/tiny"; try again later, or give a folder/],
+  ])('status %d %s is said, and what to do', async (status, code, message) => {
+    const headers = { 'x-error-code': code, 'x-repo-commit': commit, 'retry-after': '77' };
+    respond = (_, response) => response.writeHead(status, headers).end('{}');
     await expect(find('acme/tiny')).rejects.toThrow(message);
     expect(existsSync(join(repository(), 'snapshots'))).toBe(false);
   });
 
-  test('offline, nobody is asked', async () => {
-    await expect(find('acme/tiny', { HF_HUB_OFFLINE: '1' })).rejects.toThrow(/HF_HUB_OFFLINE/);
+  test.each([
+    [401, 'RepoNotFound', /the token in use .* is not valid or has no access; check the id and the token/],
+    [
+      403,
+      'GatedRepo',
+      /the account of the token in use .* has no access; accept its terms on http.*with that/,
+    ],
+    [429, '', /wait some minutes and start again$/],
+  ])('status %d %s is said otherwise where there is a token', async (status, code, message) => {
+    respond = (_, response) => response.writeHead(status, { 'x-error-code': code }).end('{}');
+    await expect(find('acme/tiny', { HF_TOKEN: 'hf_secret' })).rejects.toThrow(message);
+  });
+
+  test.each(['HF_HUB_OFFLINE', 'TRANSFORMERS_OFFLINE'])('offline by %s, nobody is asked', async (name) => {
+    await expect(find('acme/tiny', { [name]: '1' })).rejects.toThrow(
+      `the tokenizer of "acme/tiny" is not in the cache ${join(home, 'hub')} (HF_HUB_CACHE names another), and ${name} forbids to ask the hub; unset ${name}, or`,
+    );
     expect(seen).toEqual([]);
+    // The first that is set decides.
+    await expect(
+      find('acme/tiny', { HF_HUB_OFFLINE: '0', TRANSFORMERS_OFFLINE: '1' }),
+    ).resolves.toBeDefined();
   });
 
   test('a hub that is not there', async () => {
     const gone = await listen(() => undefined);
     gone.server.close();
-    await expect(find('acme/tiny', { HF_ENDPOINT: gone.origin })).rejects.toThrow(/no hub in reach at http/);
+    await expect(find('acme/tiny', { HF_ENDPOINT: gone.origin })).rejects.toThrow(
+      /no hub in reach at http.*ECONNREFUSED.*; check the network.*HF_ENDPOINT to a mirror.*give a folder/,
+    );
     await expect(find('acme/tiny', { HF_ENDPOINT: 'hub' })).rejects.toThrow(/HF_ENDPOINT is "hub"/);
   });
 

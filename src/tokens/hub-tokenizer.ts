@@ -1,8 +1,9 @@
 import { messageOf } from '../foundation/errors.ts';
 import { type HubCache, hubCache } from './hub-cache.ts';
-import { type HubClient, HubError, hubClient } from './hub-client.ts';
+import { type HubClient, hubClient } from './hub-client.ts';
 import { downloadFile } from './hub-download.ts';
 import { type Environment, hubEnvironment } from './hub-environment.ts';
+import { HubError, offlineError } from './hub-errors.ts';
 import { isHubId } from './hub-repository.ts';
 import type { TokenizerSource } from './tokenizer.ts';
 import {
@@ -51,10 +52,7 @@ export async function hubTokenizer(
   const commit = cache.commitOf('main');
   const cached = commit === null ? {} : cachedFiles(cache, commit);
   if (isTokenizer(cached)) return { id, files: cached };
-  if (hub.offline)
-    throw new HubError(
-      `"${id}" has no tokenizer in ${hub.cacheFolder}, and HF_HUB_OFFLINE forbids to ask the hub`,
-    );
+  if (hub.offline) throw offlineError(hub, `the tokenizer of "${id}"`);
   const client = await hubClient(hub, options);
   try {
     const files = await downloadAll(client, cache, id);

@@ -1,8 +1,9 @@
 import { messageOf } from '../../foundation/errors.ts';
 import { type HubCache, hubCache } from '../../tokens/hub-cache.ts';
-import { type HubClient, HubError, hubClient } from '../../tokens/hub-client.ts';
+import { type HubClient, hubClient } from '../../tokens/hub-client.ts';
 import { downloadFile } from '../../tokens/hub-download.ts';
 import { type HubEnvironment, hubEnvironment } from '../../tokens/hub-environment.ts';
+import { HubError, offlineError } from '../../tokens/hub-errors.ts';
 import { type HubRepository, isFullCommit, isRepositoryPath } from '../../tokens/hub-repository.ts';
 import { type DatasetReference, parseDatasetReference } from './dataset-reference.ts';
 import { type HubFile, listFiles, type RevisionFacts, revisionFacts, revisionNames } from './hub-listing.ts';
@@ -50,13 +51,6 @@ type Tools = {
   /** Makes the client when it is first needed. */
   client(): Promise<HubClient>;
 };
-
-function offlineError(hub: HubEnvironment, what: string): HubError {
-  return new HubError(
-    `${what} is not in ${hub.cacheFolder}, and HF_HUB_OFFLINE forbids to ask the hub. Unset it, or fetch the data ` +
-      'set on a machine with a network and copy the folder here.',
-  );
-}
 
 /** The commit that a revision is at now; the one that it was at, where the hub is out of reach. */
 async function resolveCommit(
@@ -170,8 +164,9 @@ async function kept<T>(hub: HubEnvironment, work: () => Promise<T>): Promise<T> 
 /** Says which revisions there are, as far as the hub tells. */
 async function noRevision(client: HubClient, { id, revision }: DatasetReference): Promise<HubError> {
   const names = await revisionNames(client, { kind: 'dataset', id }).catch(() => []);
-  const listed = names.length > 0 ? ` It has: ${names.slice(0, 20).join(', ')}.` : '';
-  return new HubError(`data set "${id}" has no revision "${revision}".${listed}`);
+  const listed =
+    names.length > 0 ? `it has: ${names.slice(0, 20).join(', ')}` : 'see its page for those it has';
+  return new HubError(`data set "${id}" has no revision "${revision}"; ${listed}`);
 }
 
 /**

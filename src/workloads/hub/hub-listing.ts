@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isCommit } from '../../tokens/hub-cache.ts';
-import { type HubClient, HubError } from '../../tokens/hub-client.ts';
+import type { HubClient } from '../../tokens/hub-client.ts';
+import { HubError } from '../../tokens/hub-errors.ts';
 import { type HubRepository, isRepositoryPath } from '../../tokens/hub-repository.ts';
 
 /** A file of a repository. */
