@@ -899,7 +899,7 @@ describe('refused', () => {
     ['GET', 'video', '/v1/videos?after=none', 404],
     ['GET', 'omni', '/v1/models/none', 404],
     ['GET', 'omni', '/v1/audio/voices', 400],
-    ['PUT', 'omni', '/v1/chat/completions', 404],
+    ['PUT', 'omni', '/v1/chat/completions', 405],
     ['GET', 'omni', '/%E0%A4%A', 400],
   ] as const)('%s of %s %s', async (method, name, path, status) => {
     const response = await fetch(serverOf(name).url + path, { method });

@@ -3,7 +3,7 @@ import { type ChatRequest, chatRequestSchema } from '../../protocol/chat-complet
 import { type FinalOutputType, pipelineModalities } from '../pipeline/pipeline-definition.ts';
 import type { ApiContext } from './api-context.ts';
 import { audioFormatOf } from './audio-encoding.ts';
-import { checkMessages, readChatPrompt } from './chat-prompt.ts';
+import { checkChatLength, checkMessages, readChatPrompt } from './chat-prompt.ts';
 import { chatImageTask } from './chat-task.ts';
 import { stageIdsGiving } from './model-routes.ts';
 import type { RunRequest } from './reply-life.ts';
@@ -62,14 +62,36 @@ function choicesOf({ n }: ChatRequest): number {
 }
 
 /**
+ * What the servers of full-duplex models, whose chats run as conversations do, do not take.
+ * @throws RequestError 400
+ */
+function checkDuplexChat({ n, logprobs, tools }: ChatRequest): void {
+  const asked = {
+    n: (n ?? 1) > 1,
+    logprobs: logprobs !== undefined && logprobs !== null && logprobs !== false,
+    tools: (tools ?? []).length > 0,
+  };
+  for (const [field, isAsked] of Object.entries(asked))
+    if (isAsked)
+      throw new RequestError(
+        400,
+        `${field}: a chat of a deployment in full duplex takes neither n above 1 nor logprobs nor tools; serve the ` +
+          'model in turns for that (session_mode: turn in --deploy-config).',
+        field,
+      );
+}
+
+/**
  * Reads a chat request.
  * @throws RequestError 400 for what is malformed or not supported, 404 for another model
  */
 export async function planChat(body: unknown, context: ApiContext): Promise<ChatPlan> {
+  checkChatLength(body);
   const request = parseBody(chatRequestSchema, body);
   checkModel(request.model, context);
   checkMessages(request.messages);
   const choices = choicesOf(request);
+  if (context.duplex !== null) checkDuplexChat(request);
   const toolCall = requiredToolCall(request);
   const wanted = wantedModalities(context, request.modalities ?? null);
   // A call is text that nobody speaks.

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ChatMessage } from '../../protocol/chat-completions.ts';
 import type { MediaReference } from '../engine/stage-task.ts';
 import type { ApiContext } from './api-context.ts';
@@ -67,6 +68,32 @@ function readPart(part: MediaPart, param: string, context: ApiContext): Promise<
   }
 }
 
+/** Texts counted in one turn of the event loop. */
+const partsPerTurn = 256;
+/** Most messages and parts of one chat: reading more would stop the other requests for a second. */
+const mostItems = 16_384;
+
+/**
+ * Looks at the lengths of a chat's lists before they are read.
+ * @throws RequestError 400
+ */
+export function checkChatLength(body: unknown): void {
+  const messages = typeof body === 'object' && body !== null && 'messages' in body ? body.messages : null;
+  if (!Array.isArray(messages)) return;
+  let items = messages.length;
+  for (const message of messages) {
+    const content: unknown =
+      typeof message === 'object' && message !== null && 'content' in message ? message.content : null;
+    if (Array.isArray(content)) items += content.length;
+  }
+  if (items <= mostItems) return;
+  throw new RequestError(
+    400,
+    `messages: ${items} messages and parts; at most ${mostItems} are taken in one request.`,
+    'messages',
+  );
+}
+
 /** Who may speak in a chat. */
 const roles = ['developer', 'system', 'user', 'assistant', 'tool', 'function'];
 
@@ -117,6 +144,8 @@ export async function readChatPrompt(
     for (const [at, part] of parts.entries()) {
       if (part.type === 'text') {
         texts.push(part.text);
+        // Thousands of short ones take as long as one long one.
+        if (texts.length % partsPerTurn === 0) await nextTurn();
         tokens += await countPromptTokens(part.text, context.countTokens);
         continue;
       }

@@ -6,7 +6,10 @@ import { messageOf } from '../../foundation/errors.ts';
 import { callersId, stampAccepted } from './accepted-request.ts';
 import type { ApiContext } from './api-context.ts';
 import { apiRoutes } from './api-routes.ts';
+import { declineOtherUpgrades } from './other-upgrades.ts';
 import { RequestError } from './request-error.ts';
+import { type RouteMethods, routeMethods } from './route-methods.ts';
+import { refuseUnreadable } from './unreadable-request.ts';
 
 /** Largest message on a WebSocket, bytes. */
 const mostMessageBytes = 64 * 1024 * 1024;
@@ -85,6 +88,16 @@ function checkAnnouncedLength(request: FastifyRequest, mostBytes: number): void 
   });
 }
 
+/** What a request is told that no route answers. */
+function noRoute({ method, url }: FastifyRequest, methods: RouteMethods): RequestError {
+  const path = url.split('?')[0] ?? '';
+  const allowed = methods.of(path);
+  if (allowed.length === 0) return new RequestError(404, `No route answers ${method} ${url}.`);
+  return new RequestError(405, `${path} does not take ${method}; it takes ${allowed.join(', ')}.`, null, {
+    allow: allowed.join(', '),
+  });
+}
+
 /** The HTTP side of a server: every route, and one form of error for all that is refused. */
 export function httpApp(context: ApiContext): FastifyInstance {
   const { bodyBytes } = context.limits;
@@ -92,9 +105,11 @@ export function httpApp(context: ApiContext): FastifyInstance {
     bodyLimit: bodyBytes,
     genReqId: () => randomUUID(),
     forceCloseConnections: true,
+    clientErrorHandler: refuseUnreadable,
     // What is wrong before there is a route, such as a path that cannot be decoded.
     frameworkErrors: (error, request, reply) => answerError(context, error, request, reply),
   });
+  const methods = routeMethods(app);
   const checkKey = keyCheck(context.apiKeys);
   app.decorateRequest('acceptedMs', 0);
   app.addHook('onRequest', (request, _reply, done) => {
@@ -123,14 +138,7 @@ export function httpApp(context: ApiContext): FastifyInstance {
     }
   });
   app.setErrorHandler((error, request, reply) => answerError(context, error, request, reply));
-  app.setNotFoundHandler((request, reply) =>
-    answerError(
-      context,
-      new RequestError(404, `No route answers ${request.method} ${request.url}.`),
-      request,
-      reply,
-    ),
-  );
+  app.setNotFoundHandler((request, reply) => answerError(context, noRoute(request, methods), request, reply));
   app.register(multipart);
   app.register(websocket, {
     options: { maxPayload: mostMessageBytes, perMessageDeflate: false },
@@ -145,5 +153,6 @@ export function httpApp(context: ApiContext): FastifyInstance {
   });
   // A plugin of its own: routes that are declared before the plugins are there do not have what these add.
   app.register(async (scope) => apiRoutes(scope, context));
+  app.addHook('onReady', async () => declineOtherUpgrades(app.server));
   return app;
 }

@@ -46,6 +46,22 @@ describe('a prompt counted in pieces', () => {
     expect(pieces.length).toBeGreaterThan(9);
   });
 
+  test.each([
+    ['one letter', 'x'.repeat(50_000)],
+    ['blanks', ' '.repeat(50_000)],
+    ['two characters', '漢字'.repeat(25_000)],
+    ['pairs of surrogates', `a${'😀'.repeat(25_000)}`],
+  ])('is cut where there is no border: %s', (_what, text) => {
+    const pieces = piecesOfPrompt(text);
+    expect(pieces.join('')).toBe(text);
+    for (const piece of pieces) {
+      expect(piece.length).toBeLessThanOrEqual(8192);
+      expect(Buffer.from(piece).toString()).toBe(piece);
+    }
+    const counted = pieces.reduce((sum, piece) => sum + count(piece), 0);
+    expect(Math.abs(counted - count(text))).toBeLessThanOrEqual(pieces.length);
+  });
+
   test('lets other work run in between', async () => {
     let turns = 0;
     const timer = setInterval(() => {}, 1000);

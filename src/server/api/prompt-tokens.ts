@@ -2,21 +2,35 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Characters counted in one turn: one to two ms of a tokenizer in JavaScript. */
 const charsPerTurn = 1024;
+/** Longest piece: one without a border is cut where it is, for it would stop all other requests meanwhile. */
+const longestPiece = 8 * charsPerTurn;
 /** A blank between two ASCII letters: in the vocabularies served here a word border never joins to one token. */
 const wordBorder = /[A-Za-z] (?=[A-Za-z])/g;
 
-/** Cuts a text into pieces whose tokens add up to those of the whole; a piece without a border stays whole. */
-export function piecesOfPrompt(text: string, mostChars = charsPerTurn): string[] {
+/** Where a piece that starts at `start` ends. */
+function endOfPiece(text: string, start: number, mostChars: number, longest: number): number {
+  const window = text.slice(0, start + longest);
+  wordBorder.lastIndex = start + mostChars;
+  const border = wordBorder.exec(window);
+  if (border !== null) return border.index + 1;
+  if (window.length === text.length) return text.length;
+  const isHighSurrogate = (text.charCodeAt(window.length - 1) & 0xfc00) === 0xd800;
+  return isHighSurrogate ? window.length - 1 : window.length;
+}
+
+/**
+ * Cuts a text into pieces whose tokens add up to those of the whole. Only text of more than `longest` characters
+ * without two English words in a row is cut anywhere, which may count one token more per cut.
+ */
+export function piecesOfPrompt(text: string, mostChars = charsPerTurn, longest = longestPiece): string[] {
   const pieces: string[] = [];
   let start = 0;
   while (text.length - start > mostChars) {
-    wordBorder.lastIndex = start + mostChars;
-    const border = wordBorder.exec(text);
-    if (border === null) break;
-    pieces.push(text.slice(start, border.index + 1));
-    start = border.index + 1;
+    const end = endOfPiece(text, start, mostChars, longest);
+    pieces.push(text.slice(start, end));
+    start = end;
   }
-  pieces.push(text.slice(start));
+  if (start < text.length || pieces.length === 0) pieces.push(text.slice(start));
   return pieces;
 }
 

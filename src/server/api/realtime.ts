@@ -8,6 +8,7 @@ import { decodeBase64 } from './media-source.ts';
 import { requireCapability, stageIdsGiving } from './model-routes.ts';
 import { checkModel } from './request-body.ts';
 import { RequestError } from './request-error.ts';
+import { socketRoute } from './socket-route.ts';
 import { SocketSession } from './socket-session.ts';
 import { paramsOfStages } from './stage-params.ts';
 
@@ -201,13 +202,13 @@ function serveTurns(
 
 /** `WS /v1/realtime`, in turns or full duplex as deployed, and `WS /v1/duplex`. */
 export function realtimeRoute(app: FastifyInstance, context: ApiContext): void {
-  app.get('/v1/realtime', { websocket: true }, (socket, request) => {
+  socketRoute(app, '/v1/realtime', (socket, request) => {
     const asked = askedFor(request.query);
     if (context.duplex === null || asked === 'turns')
       serveTurns(context, socket, request, asked === 'duplex');
     else serveDuplexSocket(context, context.duplex, socket, request);
   });
-  app.get('/v1/duplex', { websocket: true }, (socket, request) => {
+  socketRoute(app, '/v1/duplex', (socket, request) => {
     if (context.duplex === null) serveTurns(context, socket, request, true);
     else serveDuplexSocket(context, context.duplex, socket, request);
   });

@@ -8,6 +8,7 @@ import { requireCapability } from './model-routes.ts';
 import { checkModel, parseBody } from './request-body.ts';
 import { RequestError } from './request-error.ts';
 import { SentenceSplitter } from './sentence-splitter.ts';
+import { socketRoute } from './socket-route.ts';
 import { SocketSession } from './socket-session.ts';
 import { soundOf } from './speech.ts';
 import { speechRateHz, speechRun } from './speech-plan.ts';
@@ -147,7 +148,7 @@ class SpeechSocket {
 
 /** `WS /v1/audio/speech/stream` */
 export function speechSocketRoute(app: FastifyInstance, context: ApiContext, voices: VoiceStore): void {
-  app.get('/v1/audio/speech/stream', { websocket: true }, (socket, request) => {
+  socketRoute(app, '/v1/audio/speech/stream', (socket, request) => {
     const session = new SocketSession(context, socket, request);
     try {
       requireCapability(context, 'speech');

@@ -55,6 +55,32 @@ describe('arguments of a call', () => {
     expect(value).toMatchObject({ name: expect.any(String), next: { name: expect.any(String) } });
   });
 
+  const recursive = {
+    $ref: '#/$defs/node',
+    $defs: {
+      node: {
+        type: 'object',
+        properties: Object.fromEntries(
+          Array.from({ length: 12 }, (_, at) => [`p${at}`, { $ref: '#/$defs/node' }]),
+        ),
+      },
+    },
+  };
+  test.each([
+    ['a long text', { properties: { text: { type: 'string', minLength: 6e8 } }, required: ['text'] }],
+    ['a text without end', { properties: { text: { type: 'string', minLength: Number.MAX_VALUE } } }],
+    ['a long list', { properties: { list: { type: 'array', minItems: 6e8 } } }],
+    [
+      'lists in lists',
+      { properties: { a: { type: 'array', minItems: 1000, items: { type: 'array', minItems: 1000 } } } },
+    ],
+    ['a tree', recursive],
+  ])('are refused where they would be too large: %s', (_what, schema) => {
+    expect(() => toolArguments(schema, randomStream(0, 'test'))).toThrow(
+      /^tools: the parameters of the function ask for arguments of more than 16384/,
+    );
+  });
+
   test.each([[undefined], [{}], [{ type: 'string' }], ['nonsense'], [null]])(
     'of %j are an object',
     (schema) => {

@@ -1,8 +1,11 @@
 import type { Random } from '../../foundation/random.ts';
 import { isPlainObject, type PlainObject } from '../model/deep-merge.ts';
+import { RequestError } from './request-error.ts';
 
 /** Schemas may name themselves: what lies deeper is left out where it may be. */
 const mostDepth = 6;
+/** Most that the arguments of one call hold: values, and characters of their texts. */
+const mostSize = 16_384;
 const words = ['amber', 'basin', 'cedar', 'delta', 'ember', 'fjord', 'grove', 'harbor'];
 
 const texts: Readonly<Record<string, string>> = {
@@ -13,6 +16,32 @@ const texts: Readonly<Record<string, string>> = {
   uri: 'https://example.com/',
   uuid: '00000000-0000-4000-8000-000000000000',
 };
+
+type Draw = {
+  /** The whole schema, in which references are looked up. */
+  readonly root: PlainObject;
+  readonly random: Random;
+  /** @throws RequestError 400 once more than {@link mostSize} has been taken */
+  take(size: number): void;
+};
+
+function drawFor(root: PlainObject, random: Random): Draw {
+  let left = mostSize;
+  return {
+    root,
+    random,
+    take(size) {
+      left -= size;
+      if (left >= 0) return;
+      throw new RequestError(
+        400,
+        `tools: the parameters of the function ask for arguments of more than ${mostSize} values and characters. ` +
+          'Lower minItems, minLength or the number of properties.',
+        'tools',
+      );
+    },
+  };
+}
 
 function numberAt(schema: PlainObject, key: string): number | null {
   const value = schema[key];
@@ -29,9 +58,10 @@ function resolved(schema: PlainObject, root: PlainObject): PlainObject {
   return isPlainObject(found) ? found : schema;
 }
 
-function textOf(schema: PlainObject, random: Random): string {
+function textOf(schema: PlainObject, { random, take }: Draw): string {
   const known = typeof schema.format === 'string' ? texts[schema.format] : undefined;
   if (known !== undefined) return known;
+  take(numberAt(schema, 'minLength') ?? 0);
   let text = words[random.integer(0, words.length - 1)] ?? '';
   while (text.length < (numberAt(schema, 'minLength') ?? 0)) text += ` ${words[text.length % words.length]}`;
   return text.slice(0, numberAt(schema, 'maxLength') ?? text.length);
@@ -51,29 +81,28 @@ function numberOf(schema: PlainObject, random: Random, isWhole: boolean): number
   return high !== null && value > high ? start : value;
 }
 
-function objectOf(schema: PlainObject, root: PlainObject, random: Random, depth: number): PlainObject {
+function objectOf(schema: PlainObject, draw: Draw, depth: number): PlainObject {
   const properties = isPlainObject(schema.properties) ? schema.properties : {};
   const required = Array.isArray(schema.required) ? schema.required : [];
   const names = Object.keys(properties).filter((name) => depth < mostDepth || required.includes(name));
-  return Object.fromEntries(
-    names.map((name) => [name, fittingValue(properties[name], root, random, depth + 1)]),
-  );
+  return Object.fromEntries(names.map((name) => [name, fittingValue(properties[name], draw, depth + 1)]));
 }
 
-function fittingValue(given: unknown, root: PlainObject, random: Random, depth: number): unknown {
+function fittingValue(given: unknown, draw: Draw, depth: number): unknown {
+  const { random } = draw;
+  draw.take(1);
   if (!isPlainObject(given) || depth > 2 * mostDepth) return null;
-  const schema = resolved(given, root);
+  const schema = resolved(given, draw.root);
   if ('const' in schema) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[random.integer(0, Math.max(0, schema.enum.length - 1))];
   for (const key of ['anyOf', 'oneOf', 'allOf']) {
     const options = schema[key];
-    if (Array.isArray(options) && options.length > 0)
-      return fittingValue(options[0], root, random, depth + 1);
+    if (Array.isArray(options) && options.length > 0) return fittingValue(options[0], draw, depth + 1);
   }
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
   switch (type) {
     case 'string':
-      return textOf(schema, random);
+      return textOf(schema, draw);
     case 'integer':
       return numberOf(schema, random, true);
     case 'number':
@@ -82,24 +111,26 @@ function fittingValue(given: unknown, root: PlainObject, random: Random, depth: 
       return random.integer(0, 1) === 1;
     case 'array': {
       const most = depth < mostDepth ? Math.min(2, numberAt(schema, 'maxItems') ?? 2) : 0;
-      const length = Math.max(numberAt(schema, 'minItems') ?? 0, most);
-      return Array.from({ length }, () => fittingValue(schema.items ?? {}, root, random, depth + 1));
+      const length = Math.max(Math.ceil(numberAt(schema, 'minItems') ?? 0), most);
+      draw.take(length);
+      return Array.from({ length }, () => fittingValue(schema.items ?? {}, draw, depth + 1));
     }
     case 'null':
       return null;
     default:
       return type === 'object' || isPlainObject(schema.properties)
-        ? objectOf(schema, root, random, depth)
-        : textOf(schema, random);
+        ? objectOf(schema, draw, depth)
+        : textOf(schema, draw);
   }
 }
 
 /**
  * Arguments of a call that fit a function's parameters: every property of the JSON schema, with values of its types,
  * ranges and choices. Equal seeds give equal arguments.
+ * @throws RequestError 400 for a schema whose arguments would be too large
  */
 export function toolArguments(parameters: unknown, random: Random): PlainObject {
   const schema = isPlainObject(parameters) ? parameters : {};
-  const value = fittingValue({ type: 'object', ...schema }, schema, random, 0);
+  const value = fittingValue({ type: 'object', ...schema }, drawFor(schema, random), 0);
   return isPlainObject(value) ? value : {};
 }
