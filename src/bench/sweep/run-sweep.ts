@@ -5,7 +5,8 @@ import { areLinked, checkLinks, combinationFolder } from './combinations.ts';
 import type { ParameterItem } from './parameter-file.ts';
 import { csvOf } from './run-files.ts';
 import type { CombinationRuns, SweepOptions } from './sweep-options.ts';
-import { type Combination, SweepInterrupted, SweepSession } from './sweep-session.ts';
+import { SweepInterrupted } from './sweep-processes.ts';
+import { type Combination, SweepSession } from './sweep-session.ts';
 
 /** How a sweep ended. */
 export type SweepResult = { readonly exitCode: number; readonly combinations: readonly CombinationRuns[] };

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { withoutSecrets } from '../../foundation/command-secrets.ts';
-import { messageOf, OmnimeterError, UsageError } from '../../foundation/errors.ts';
+import { messageOf, UsageError } from '../../foundation/errors.ts';
 import { joinShellWords } from '../../foundation/shell-words.ts';
 import type { CommandIo } from '../serve/options.ts';
 import { applyParameters } from './apply-parameters.ts';
@@ -9,19 +9,10 @@ import { benchWords, removeCutOff } from './bench-words.ts';
 import { fileNameOf } from './combinations.ts';
 import { keepCommands } from './kept-commands.ts';
 import { itemName, type ParameterItem } from './parameter-file.ts';
-import { type GroupProcess, startGroup } from './process-group.ts';
 import { checkParameters, readFinishedRun, readRunFile, removeFile, writeJsonFile } from './run-files.ts';
-import { runningServer, type ServerUnderTest, startServer } from './server-under-test.ts';
-import { SweepLock } from './sweep-lock.ts';
-import { type RunData, type SweepCommand, type SweepOptions, startWords } from './sweep-options.ts';
-
-/** A benchmark of the sweep that ended badly. */
-class BenchmarkFailedError extends OmnimeterError {
-  override readonly code = 'BENCHMARK_FAILED';
-}
-
-/** The user stopped the sweep. */
-export class SweepInterrupted extends Error {}
+import type { ServerUnderTest } from './server-under-test.ts';
+import type { RunData, SweepOptions } from './sweep-options.ts';
+import { BenchmarkFailedError, SweepProcesses } from './sweep-processes.ts';
 
 /** One combination, and where it goes. */
 export type Combination = {
@@ -37,15 +28,12 @@ const brokenThreshold = 3;
 /** The key of a stored run that says so, for those who go on with the sweep; absent = none broke. */
 const brokenKey = 'thresholds_broken';
 
-/** The state of a sweep while it goes through its combinations: files, processes, and what went wrong. */
+/** The state of a sweep while it goes through its combinations: what is stored, and what went wrong. */
 export class SweepSession {
   readonly options: SweepOptions;
   readonly #io: CommandIo;
-  readonly #lock: SweepLock | null;
+  readonly #processes: SweepProcesses;
   readonly #notes = new Set<string>();
-  #bench: GroupProcess | null = null;
-  #starting: GroupProcess | null = null;
-  #interrupts = 0;
   /** Runs or servers that failed and were passed over. */
   failures = 0;
   /** Runs whose own threshold broke. */
@@ -69,14 +57,13 @@ export class SweepSession {
       throw new UsageError(
         `${experimentDir} exists. Give --resume to go on with it, or --experiment-name another name.`,
       );
-    this.#lock = dryRun ? null : SweepLock.take(experimentDir, (line) => io.stderr(`note: ${line}`));
+    this.#processes = new SweepProcesses(options, io);
     try {
       keepCommands(options, (line) => this.#note(line));
     } catch (error) {
       this.close();
       throw error;
     }
-    if (!dryRun) io.onInterrupt(() => this.#interrupt());
   }
 
   say(line: string): void {
@@ -84,7 +71,7 @@ export class SweepSession {
   }
 
   close(): void {
-    this.#lock?.release();
+    this.#processes.close();
   }
 
   /** Where a run of a combination is stored. */
@@ -155,31 +142,13 @@ export class SweepSession {
   async #startServer(serveItem: ParameterItem): Promise<ServerUnderTest | null> {
     const { serve, dryRun } = this.options;
     const note = (line: string): void => this.#note(line);
-    if (serve === null) return dryRun ? null : runningServer(note);
+    if (serve === null) return dryRun ? null : this.#processes.server(null, note);
     const words = applyParameters(serve.words, serveItem);
     this.say('[BEGIN SERVER]');
     this.say(`Server overrides: ${JSON.stringify(serveItem)}`);
     this.say(`Server command: ${joinShellWords(withoutSecrets(words))}`);
     if (dryRun) return null;
-    let pid = -1;
-    const server = await startServer(serve, words, {
-      readyTimeoutS: this.options.serverReadyTimeoutS,
-      show: this.options.showStdout,
-      note,
-      onStart: (group) => {
-        this.#starting = group;
-        pid = group.pid;
-        this.#lock?.add(pid);
-      },
-    });
-    this.#starting = null;
-    return {
-      ...server,
-      stop: async () => {
-        await server.stop();
-        this.#lock?.remove(pid);
-      },
-    };
+    return this.#processes.server(words, note);
   }
 
   /**
@@ -252,10 +221,10 @@ export class SweepSession {
       return null;
     }
     removeCutOff(words);
-    const code = await this.#execute(options.bench, words, [0, brokenThreshold]);
+    const code = await this.#processes.execute(options.bench, words, [0, brokenThreshold]);
     const { afterBench } = options;
     if (afterBench === null) await server.resetCaches();
-    else await this.#execute({ words: afterBench, program: null }, afterBench, [0]);
+    else await this.#processes.execute({ words: afterBench, program: null }, afterBench, [0]);
     const data = readRunFile(path);
     if (data === null)
       throw new BenchmarkFailedError(
@@ -278,43 +247,9 @@ export class SweepSession {
     this.broken += 1;
   }
 
-  /**
-   * @param good exit codes of a command that did its work
-   * @returns the exit code
-   */
-  async #execute(command: SweepCommand, words: readonly string[], good: readonly number[]): Promise<number> {
-    if (this.#interrupts > 0) throw new SweepInterrupted();
-    const group = startGroup(startWords(command, words), {
-      env: childEnvironment(),
-      show: this.options.showStdout,
-      tied: false,
-    });
-    this.#lock?.add(group.pid);
-    this.#bench = group;
-    const { code, error } = await group.ended;
-    this.#bench = null;
-    this.#lock?.remove(group.pid);
-    if (this.#interrupts > 0) throw new SweepInterrupted();
-    if (!good.includes(code))
-      throw new BenchmarkFailedError(
-        [
-          `'${words.slice(0, 3).join(' ')}' ${error ?? `ended with exit code ${code}`}`,
-          ...group.lastLines(),
-        ].join('\n'),
-      );
-    return code;
-  }
-
-  /** The benchmark lets open requests end, or aborts them at the second time; it alone gets the signal. */
-  #interrupt(): void {
-    this.#interrupts += 1;
-    this.#bench?.signal('SIGINT');
-    this.#starting?.signal('SIGTERM');
-  }
-
-  /** The user stopped the sweep while nothing was being measured. */
+  /** @throws SweepInterrupted where the user stopped the sweep while nothing was being measured */
   checkInterrupts(): void {
-    if (this.#interrupts > 0) throw new SweepInterrupted();
+    this.#processes.checkInterrupts();
   }
 
   #note(line: string): void {
@@ -330,10 +265,4 @@ function withOverrides(data: RunData, { runNumber, serveItem, benchItem }: OneRu
 
 function failureOf(error: unknown): { error_type: string; error: string } {
   return { error_type: error instanceof Error ? error.name : 'Error', error: messageOf(error) };
-}
-
-/** Flags that the environment gives the sweep are not those of its benchmarks. */
-function childEnvironment(): NodeJS.ProcessEnv {
-  const own = /^OMNIMETER_(NUM_RUNS|SWEEP_.*)$/;
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.test(name)));
 }
