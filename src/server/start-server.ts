@@ -3,11 +3,13 @@ import { UsageError } from '../foundation/errors.ts';
 import type { ApiContext } from './api/api-context.ts';
 import { httpApp } from './api/http-app.ts';
 import { createDuplexServer, duplexScriptOf } from './duplex/create-duplex-server.ts';
+import { noDuplexObserver } from './duplex/duplex-observer.ts';
 import { type Scheduler, timerScheduler } from './engine/scheduler.ts';
 import { ServerMetrics } from './metrics/server-metrics.ts';
 import { deployPipeline } from './model/deploy-pipeline.ts';
 import { createOrchestrator } from './pipeline/create-runtime.ts';
 import type { OrchestratorStats } from './pipeline/orchestrator.ts';
+import type { FinalOutputType, PipelineDefinition } from './pipeline/pipeline-definition.ts';
 import {
   clusterRole,
   connectorsFor,
@@ -61,6 +63,11 @@ export type ServerParts = {
   /** Takes a line when a stage worker joins or is lost; default: standard error. */
   readonly clusterLine?: (line: string) => void;
 };
+
+/** The stage that gives a client such output; `null` = none does. */
+function stageGiving({ stages }: PipelineDefinition, output: FinalOutputType): number | null {
+  return stages.find(({ finalOutputType }) => finalOutputType === output)?.stageId ?? null;
+}
 
 /** What `open` gives; what was opened before it is closed where it throws. */
 async function opened<Parts>(closeOthers: () => Promise<void>, open: () => Parts): Promise<Parts> {
@@ -117,7 +124,17 @@ export async function startServer(options: ServeOptions, parts: ServerParts = {}
     enabled: options.logStats,
     stats: () => orchestrator.stats(),
     nowMs,
+    duplex:
+      pipeline.duplex === null
+        ? null
+        : {
+            load: () => duplex?.load() ?? null,
+            nowMs: () => scheduler.nowMs(),
+            textStageId: stageGiving(pipeline, 'text'),
+            audioStageId: stageGiving(pipeline, 'audio'),
+          },
   });
+  const logLine = options.logStats ? (parts.logLine ?? ((line) => console.error(line))) : null;
   const hub = workerHub(options, pipeline, role, cluster, {
     orchestrator,
     nowMs: () => scheduler.nowMs(),
@@ -130,6 +147,8 @@ export async function startServer(options: ServeOptions, parts: ServerParts = {}
     seed,
     servedModelName,
     countTokens,
+    observer: metrics.duplex ?? noDuplexObserver,
+    logLine,
   });
   const context: ApiContext = {
     orchestrator,
@@ -144,7 +163,7 @@ export async function startServer(options: ServeOptions, parts: ServerParts = {}
     localMediaRoot: mediaRoot,
     faults,
     duplex,
-    logLine: options.logStats ? (parts.logLine ?? ((line) => console.error(line))) : null,
+    logLine,
   };
   const app = httpApp(context);
   const close = async (): Promise<void> => {

@@ -74,6 +74,7 @@ export class ReplyLife {
   readonly #context: ApiContext;
   readonly #runs: StartedRun[] = [];
   readonly #onGone: (() => void)[] = [];
+  readonly #onOver: (() => void)[] = [];
   #fault: RequestFault | null;
   #replied = false;
   #gone = false;
@@ -113,6 +114,12 @@ export class ReplyLife {
     else this.#onGone.push(callback);
   }
 
+  /** Calls back when the reply has been sent or the client has left, at once where that is so. */
+  whenOver(callback: () => void): void {
+    if (this.#gone || this.#replied) callback();
+    else this.#onOver.push(callback);
+  }
+
   /** Starts a run, unless the client has left. */
   start(request: RunRequest, makeSink: (run: () => PipelineRun) => ReplySink): void {
     if (this.#gone) return;
@@ -123,6 +130,7 @@ export class ReplyLife {
   end(): void {
     if (this.#replied || this.#gone) return;
     this.#replied = true;
+    for (const callback of this.#onOver) callback();
     const { logLine } = this.#context;
     if (logLine === null) return;
     const { id, acceptedMs } = this.accepted;
@@ -162,5 +170,6 @@ export class ReplyLife {
     this.accepted.truth.note('abort');
     this.abort();
     for (const callback of this.#onGone) callback();
+    for (const callback of this.#onOver) callback();
   }
 }

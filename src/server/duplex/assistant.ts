@@ -1,9 +1,11 @@
 import { realtimeAudio } from '../../protocol/realtime-events.ts';
 import { DuplexError } from './duplex-error.ts';
+import { describeTurn } from './duplex-lines.ts';
+import type { Decision, DecisionTrigger, TurnEnd } from './duplex-observer.ts';
 import type { ScriptedResponse } from './duplex-script.ts';
 import { OverlapJudge } from './overlap-judge.ts';
 import { plainResponse, planResponse } from './response-plan.ts';
-import { type PlayerPorts, ResponsePlayer } from './response-player.ts';
+import { type PlayerPorts, type ResponseEnd, ResponsePlayer } from './response-player.ts';
 import { ScriptCursor } from './script-cursor.ts';
 import type { SessionCore } from './session-core.ts';
 import { stageSnapshots } from './stage-snapshots.ts';
@@ -33,6 +35,7 @@ export class Assistant {
   /** Nothing came since the last commit: what is due begins without waiting for a unit to close. */
   #inputEnded = false;
   #engineDead: boolean;
+  #begun = 0;
 
   constructor(core: SessionCore) {
     this.#core = core;
@@ -50,19 +53,26 @@ export class Assistant {
     return this.activeId ?? this.#lastResponseId;
   }
 
+  /** How many responses have begun. */
+  get begun(): number {
+    return this.#begun;
+  }
+
   heardMore(): void {
     this.#inputEnded = false;
   }
 
   /** A unit of the model has closed. */
   atUnit(mediaMs: number): void {
-    const { config, clock } = this.#core;
-    // While it speaks, its decision of each unit is to speak on.
-    if (this.#player !== null || !config.autoResponse || config.serverVad !== null) return;
+    const { config, clock, parts } = this.#core;
+    parts.observer.unitClosed();
+    if (!config.autoResponse || config.serverVad !== null) return;
+    if (this.#player !== null) {
+      parts.observer.decided('unit', 'speak_on');
+      return;
+    }
     const forced = clock.units <= config.forceListenCount;
-    const response = forced ? null : this.#cursor.atUnit(mediaMs);
-    if (response === null) this.#listen('model_listen');
-    else this.#begin(response, noWish);
+    this.#follow('unit', forced ? null : this.#cursor.atUnit(mediaMs));
   }
 
   /** The input was committed in a session whose model decides by itself. */
@@ -73,9 +83,7 @@ export class Assistant {
       this.#owed = { kind: 'decision' };
       return;
     }
-    const response = this.#cursor.atCommit(this.#core.clock.mediaMs);
-    if (response === null) this.#listen('model_listen');
-    else this.#begin(response, noWish);
+    this.#follow('commit', this.#cursor.atCommit(this.#core.clock.mediaMs));
   }
 
   /** An answer was asked for, or is owed to a turn. While another is being said, it waits for that to end. */
@@ -86,10 +94,8 @@ export class Assistant {
       return;
     }
     const response = this.#cursor.asked(this.#core.clock.mediaMs);
-    if (response === null) this.#listen('model_listen');
-    else if (response === plainResponse && wish.text !== null)
-      this.#begin({ ...plainResponse, text: wish.text }, wish);
-    else this.#begin(response, wish);
+    const saysText = response === plainResponse && wish.text !== null;
+    this.#follow('request', saysText ? { ...plainResponse, text: wish.text } : response, wish);
   }
 
   /**
@@ -98,7 +104,7 @@ export class Assistant {
    */
   interrupt(reason: string): string | null {
     const player = this.#player;
-    this.#core.epoch += 1;
+    this.#core.raiseEpoch(reason);
     player?.cancel(reason);
     return player?.identity.responseId ?? null;
   }
@@ -120,9 +126,18 @@ export class Assistant {
     this.#owed = null;
   }
 
-  stop(): void {
-    this.#player?.drop();
+  /** The session is over. @param reason for who watches */
+  stop(reason: TurnEnd): void {
+    this.#player?.drop(reason);
     this.#player = null;
+  }
+
+  /** Does what was decided. @param response `null` = it listens */
+  #follow(trigger: DecisionTrigger, response: ScriptedResponse | null, wish: ResponseWish = noWish): void {
+    const decision: Decision = response === null || response.listen ? 'listen' : 'speak';
+    this.#core.parts.observer.decided(trigger, decision);
+    if (response === null) this.#listen('model_listen');
+    else this.#begin(response, wish);
   }
 
   #listen(reason: string): void {
@@ -149,6 +164,7 @@ export class Assistant {
     this.#cursor.speaks(plan.chunks.at(-1)?.audioMs ?? 0);
     this.overlap.reset();
     this.#lastResponseId = responseId;
+    this.#begun += 1;
     const identity = {
       responseId,
       sessionId: this.#core.id,
@@ -159,12 +175,18 @@ export class Assistant {
       clientMetadata: wish.metadata,
       eventNames: parts.eventNames,
     };
-    this.#player = new ResponsePlayer(identity, plan, this.#ports());
+    this.#player = new ResponsePlayer(
+      identity,
+      plan,
+      this.#ports(aloud && plan.functionCall === null && !plan.listen),
+    );
     this.#player.start();
   }
 
-  #ports(): PlayerPorts {
+  /** @param aloud whether it will be heard */
+  #ports(aloud: boolean): PlayerPorts {
     const core = this.#core;
+    const watch = core.parts.observer.responseBegun(core.tasks.nowMs(), aloud);
     const { conversation, ledger, parts } = core;
     return {
       scheduler: parts.scheduler,
@@ -184,7 +206,12 @@ export class Assistant {
         if (status !== 'completed') return;
         if (core.config.playbackCommitPolicy === 'commit_all_on_done') ledger.commitAll(responseId);
       },
-      ended: ({ status }) => this.#ended(status === 'cancelled'),
+      said: (tokens, tokenGapsMs, samples) => watch.said(tokens, tokenGapsMs, samples),
+      over(turn, reason) {
+        watch.ended(reason);
+        core.parts.logLine?.(describeTurn(turn, reason));
+      },
+      ended: (end) => this.#ended(end),
       stageMetrics: (plan, chunk) =>
         core.config.stageMetrics ? stageSnapshots(plan, chunk, parts.stageNames) : null,
     };
@@ -192,17 +219,17 @@ export class Assistant {
 
   /** The client is told to drop what it has not played. */
   clearOutput(): void {
-    this.#core.epoch += 1;
+    this.#core.raiseEpoch('output_cleared');
     this.#core.emit({ type: 'output_audio_buffer.cleared', response_id: this.latestId });
   }
 
-  #ended(cancelled: boolean): void {
+  #ended(end: ResponseEnd): void {
     const core = this.#core;
     const epochBefore = this.#player?.identity.epoch;
     this.#player = null;
     core.emit({ type: 'rate_limits.updated', rate_limits: [] });
     // A cancellation that nobody asked for, since the script wants it.
-    if (cancelled && epochBefore === core.epoch) core.epoch += 1;
+    if (end.status === 'cancelled' && epochBefore === core.epoch) core.raiseEpoch(end.reason ?? 'cancelled');
     const owed = this.#owed;
     this.#owed = null;
     if (owed?.kind === 'decision') this.decide();
@@ -212,6 +239,6 @@ export class Assistant {
 
   #beginDue(): void {
     const response = this.#cursor.due(this.#core.clock.mediaMs);
-    if (response !== null) this.#begin(response, noWish);
+    if (response !== null) this.#follow('commit', response);
   }
 }

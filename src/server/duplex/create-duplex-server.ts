@@ -3,6 +3,7 @@ import { UsageError } from '../../foundation/errors.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
 import type { PipelineDefinition } from '../pipeline/pipeline-definition.ts';
 import { duplexCalibrations } from './duplex-laws.ts';
+import type { DuplexObserver } from './duplex-observer.ts';
 import { type DuplexScript, noDuplexScript, readDuplexScript } from './duplex-script.ts';
 import { DuplexServer, duplexLimits } from './duplex-server.ts';
 
@@ -26,6 +27,8 @@ export function createDuplexServer(
     readonly seed: number;
     readonly servedModelName: string;
     readonly countTokens: (text: string) => number;
+    readonly observer: DuplexObserver;
+    readonly logLine: ((line: string) => void) | null;
   },
 ): DuplexServer | null {
   if (duplex === null) return null;
@@ -42,6 +45,8 @@ export function createDuplexServer(
       servedModelName: given.servedModelName,
       countTokens: given.countTokens,
       stageNames: stages.map(({ name }) => name),
+      observer: given.observer,
+      logLine: given.logLine,
       newId: () => randomUUID().replaceAll('-', ''),
     },
     limits: { ...duplexLimits, maxSessions, idleTtlS, disconnectGraceS },

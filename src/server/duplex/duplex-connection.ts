@@ -65,7 +65,7 @@ export class DuplexConnection {
     this.#tasks = new TaskSet(server.parts.scheduler);
     this.#drain = { dueMs: 0, heapSlot: -1, run: () => this.#applySome() };
     this.#tasks.later(server.limits.configTimeoutS * 1000, () => this.#configTimeout());
-    if (settings.autostart) this.#guarded(() => this.#autostart());
+    if (settings.autostart) this.#guarded(() => this.#entering(() => this.#autostart()));
   }
 
   /** The session that it has; `null` = none yet. */
@@ -123,6 +123,7 @@ export class DuplexConnection {
   /** Says so once, and when there is room again how much was lost. */
   #overflow(): void {
     this.#dropped += 1;
+    this.#server.parts.observer.eventsDropped(1);
     if (this.#dropped > 1) return;
     this.#refuse(
       new DuplexError(
@@ -189,6 +190,17 @@ export class DuplexConnection {
     this.#wire.send({ type: 'error', sessionId: null, seq: this.#lastSeq, text });
   }
 
+  /** Who is not let in is counted. */
+  #entering(what: () => void): void {
+    try {
+      what();
+    } catch (error) {
+      const code = error instanceof DuplexError ? error.realtimeCode : 'internal_error';
+      this.#server.parts.observer.refused('session', code);
+      throw error;
+    }
+  }
+
   #handshake(event: ClientEvent): void {
     if (this.#mute) return;
     if (event.type === 'session.resume') {
@@ -204,6 +216,10 @@ export class DuplexConnection {
         'unknown_session',
         `${event.type.slice(0, 100)}: there is no session yet; send session.update or session.resume first.`,
       );
+    this.#entering(() => this.#configure(event));
+  }
+
+  #configure(event: ClientEvent): void {
     const { refusal } = this.#settings;
     if (refusal !== null) throw refusal;
     const { modelDecides } = this.#server.parts;
@@ -250,7 +266,9 @@ export class DuplexConnection {
 
   #resume(event: ClientEvent): void {
     try {
-      this.#session = this.#server.resume(this.#wire, event);
+      this.#entering(() => {
+        this.#session = this.#server.resume(this.#wire, event);
+      });
       this.#tasks.clear();
     } catch (error) {
       this.#guarded(() => {

@@ -21,6 +21,20 @@ export type DuplexLimits = {
   readonly journal: JournalLimits;
 };
 
+/** What a server has of conversations at a moment. */
+export type DuplexLoad = {
+  /** Sessions with a socket. */
+  readonly attached: number;
+  /** Sessions that wait for their client to come back. */
+  readonly detached: number;
+  /** Responses that are being said. */
+  readonly responses: number;
+  /** Chats, which take a place each. */
+  readonly chats: number;
+  /** Places in all. */
+  readonly maxSessions: number;
+};
+
 /** The stock profile. */
 export const duplexLimits: DuplexLimits = {
   maxSessions: 4,
@@ -42,6 +56,7 @@ export class DuplexServer {
   readonly #sessions = new Map<string, DuplexSession>();
   readonly #endedIds = new Set<string>();
   #opened = 0;
+  #chats = 0;
 
   constructor(given: {
     readonly parts: DuplexParts;
@@ -59,10 +74,42 @@ export class DuplexServer {
     return this.#sessions.size;
   }
 
+  load(): DuplexLoad {
+    const sessions = [...this.#sessions.values()];
+    const attached = sessions.filter((session) => session.attached).length;
+    return {
+      attached,
+      detached: sessions.length - attached,
+      responses: sessions.filter(({ assistant }) => assistant.activeId !== null).length,
+      chats: this.#chats,
+      maxSessions: this.limits.maxSessions,
+    };
+  }
+
   /** @throws DuplexError where all places are taken */
   checkCapacity(): void {
     const { maxSessions } = this.limits;
-    if (this.#sessions.size >= maxSessions) throw capacityExhausted(maxSessions);
+    if (this.#sessions.size + this.#chats >= maxSessions) throw capacityExhausted(maxSessions);
+  }
+
+  /**
+   * A chat takes a place of a conversation, as its model has seats for so many in all.
+   * @returns gives the place back; harmless when repeated
+   * @throws DuplexError where all places are taken
+   */
+  admitChat(): () => void {
+    try {
+      this.checkCapacity();
+    } catch (error) {
+      if (error instanceof DuplexError) this.parts.observer.refused('chat', error.realtimeCode);
+      throw error;
+    }
+    this.#chats += 1;
+    let taken = true;
+    return () => {
+      if (taken) this.#chats -= 1;
+      taken = false;
+    };
   }
 
   /**
@@ -114,6 +161,7 @@ export class DuplexServer {
       onEnded: ({ id }) => this.#forget(id),
     });
     this.#sessions.set(session.id, session);
+    this.parts.observer.sessionOpened();
     session.open(wire);
     return session;
   }
@@ -159,6 +207,7 @@ export class DuplexServer {
         'attachment_generation',
       );
     session.resume(wire, lastSeq);
+    this.parts.observer.sessionResumed();
     return session;
   }
 

@@ -1,6 +1,8 @@
 import { Assistant } from './assistant.ts';
 import { DuplexError, errorEvent } from './duplex-error.ts';
 import type { EventWire } from './duplex-event.ts';
+import { describeSession } from './duplex-lines.ts';
+import { sessionEndOf } from './duplex-observer.ts';
 import type { ScriptedAction } from './duplex-script.ts';
 import { checkReconfiguration, readSessionConfig, requireRefAudio } from './session-config.ts';
 import type { SessionCore } from './session-core.ts';
@@ -67,6 +69,11 @@ export class DuplexSession {
 
   get generation(): number {
     return this.#generation;
+  }
+
+  /** Whether it has a socket. */
+  get attached(): boolean {
+    return this.core.outbox.wire !== null;
   }
 
   /** Whether events leave by this socket. */
@@ -145,7 +152,7 @@ export class DuplexSession {
   end(reason: SessionEndReason | (string & {})): void {
     if (this.#ended) return;
     const { outbox } = this.core;
-    this.#stop();
+    this.#stop(reason);
     const event = { type: 'session.closed', session_id: this.id, reason };
     this.core.emit({ ...event, event });
     const { wire } = outbox;
@@ -154,10 +161,26 @@ export class DuplexSession {
     this.#onEnded(this);
   }
 
-  #stop(): void {
+  #stop(reason: string): void {
+    const { core, assistant } = this;
     this.#ended = true;
-    this.assistant.stop();
-    this.core.tasks.clear();
+    assistant.stop(sessionEndOf(reason));
+    core.tasks.clear();
+    core.parts.observer.sessionEnded(reason, sessionEndOf(reason), core.openedMs);
+    core.parts.logLine?.(
+      describeSession(
+        {
+          sessionId: core.id,
+          totalMs: core.tasks.nowMs() - core.openedMs,
+          inputMs: core.clock.mediaMs,
+          units: core.clock.units,
+          turns: core.turnId,
+          responses: assistant.begun,
+          epochs: core.epoch,
+        },
+        reason,
+      ),
+    );
   }
 
   /** The lease has run out. */

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { UsageError } from '../../foundation/errors.ts';
-import { post, type TestServer, testServer, until } from '../api/wire.suite.ts';
-import type { ServeOptions } from '../serve-options.ts';
+import { errorBodySchema } from '../../protocol/error-body.ts';
+import { countWords, post, type TestServer, testServer, until } from '../api/wire.suite.ts';
+import { type ServeOptions, serveDefaults } from '../serve-options.ts';
+import { type RunningServer, startServer } from '../start-server.ts';
 import { DuplexClient, miniCpmO, opening, tone } from './duplex-client.suite.ts';
 import { inside } from './virtual-duplex.suite.ts';
 
@@ -219,6 +221,87 @@ describe('the deployment', () => {
       await closeAll();
       await small.close();
     }
+  });
+
+  describe('shares its places between conversations and chats', () => {
+    const chat = { messages: [{ role: 'user', content: 'Hi' }], modalities: ['text'], max_tokens: 3 };
+    const ask = ({ url }: RunningServer, over: object = {}, signal?: AbortSignal): Promise<Response> =>
+      fetch(`${url}/v1/chat/completions`, {
+        method: 'POST',
+        body: JSON.stringify({ ...chat, ...over }),
+        ...(signal === undefined ? {} : { signal }),
+      });
+    const lines: string[] = [];
+    let small: RunningServer;
+    beforeAll(async () => {
+      const deployConfig = join(folder, 'two.yaml');
+      writeFileSync(deployConfig, 'base_config: minicpmo_4_5.yaml\nduplex_session: { max_sessions: 2 }\n');
+      // Real time: a long chat is still under way when it is looked at.
+      const options = { ...serveDefaults, model: miniCpmO, port: 0, deployConfig, logStats: true };
+      small = await startServer(options, { countTokens: countWords, logLine: (line) => lines.push(line) });
+    });
+    afterAll(() => small.close());
+
+    test('which are counted, and refused to a third of either kind', async () => {
+      const leaving = new AbortController();
+      const long = await ask(small, { max_tokens: 1500, stream: true }, leaving.signal);
+      expect(long.status).toBe(200);
+      const session = await openedAt(small.url + duplexPath);
+      const metrics = await (await fetch(`${small.url}/metrics`)).text();
+      const labels = `{model_name="${miniCpmO}"}`;
+      for (const sample of [
+        `vllm_omni:num_requests_running${labels} 2`,
+        `vllm_omni:num_duplex_sessions_attached${labels} 1`,
+        `vllm_omni:num_duplex_chats${labels} 1`,
+        `vllm_omni:duplex_max_sessions${labels} 2`,
+      ])
+        expect(metrics.split('\n')).toContain(sample);
+
+      for (const stream of [false, true]) {
+        const refused = await ask(small, { stream });
+        expect(refused.status).toBe(503);
+        expect(errorBodySchema.parse(await refused.json()).error).toMatchObject({
+          code: 503,
+          message: expect.stringMatching(/^duplex_session_capacity_exhausted: limit=2\. .*max_sessions/),
+        });
+      }
+      const third = await connected(small.url + duplexPath);
+      third.send(opening());
+      expect(await third.next('error')).toMatchObject({ code: 'resource_exhausted' });
+
+      leaving.abort();
+      await until(() => small.stats().requests === 0);
+      expect((await ask(small)).status).toBe(200);
+      session.send({ type: 'session.close' });
+      await session.closed();
+      expect(lines.at(-1)).toMatch(/^\[OmniTiming\] req=duplex-.* responses=0 .*reason=client_close$/);
+      const after = await (await fetch(`${small.url}/metrics`)).text();
+      expect(after).toContain(
+        'vllm_omni:duplex_refused_total{model_name="openbmb/MiniCPM-o-4_5",kind="chat"',
+      );
+      expect(after).toContain(`vllm_omni:num_requests_running${labels} 0\n`);
+    });
+
+    test('which a reply gives back before its client can ask again', async () => {
+      const session = await openedAt(small.url + duplexPath);
+      for (let turn = 0; turn < 6; turn += 1) {
+        const reply = await ask(small, { stream: turn % 2 === 0 });
+        expect(reply.status).toBe(200);
+        await reply.text();
+      }
+      session.send({ type: 'session.close' });
+      await session.closed();
+    });
+
+    test.each([
+      ['n', { n: 2 }],
+      ['logprobs', { logprobs: true }],
+      ['tools', { tools: [{ type: 'function', function: { name: 'time' } }] }],
+    ])('and takes no %s', async (field, over) => {
+      const refused = await ask(small, over);
+      expect(refused.status).toBe(400);
+      expect(errorBodySchema.parse(await refused.json()).error).toMatchObject({ param: field });
+    });
   });
 
   test('in turns answers turns, and a chat is answered either way', async () => {

@@ -5,6 +5,8 @@ import { simulatedSpeech } from '../engine/sim-speech.ts';
 import type { ScheduledTask } from '../engine/task-heap.ts';
 import type { ConversationItem } from './conversation.ts';
 import type { DuplexEvent, EventNote } from './duplex-event.ts';
+import type { SaidTurn } from './duplex-lines.ts';
+import { type TurnEnd, turnEndOf } from './duplex-observer.ts';
 import type { PlaybackLedger } from './playback-ledger.ts';
 import {
   applyFault,
@@ -38,6 +40,10 @@ export type PlayerPorts = {
   listens(responseId: string): void;
   /** It is over; called before its `response.done`, so that that can tell what counts as said. */
   ending(responseId: string, end: ResponseEnd): void;
+  /** Some of it has left: new tokens, the gaps before them, samples. */
+  said(tokens: number, tokenGapsMs: readonly number[], samples: number): void;
+  /** One that the client knows of is over, for who watches; without `response.done` where the session is over. */
+  over(turn: SaidTurn, reason: TurnEnd): void;
   /** It is over and has said so. */
   ended(end: ResponseEnd): void;
   /** What its stages did up to a chunk; `null` = nobody wants to know. */
@@ -82,6 +88,10 @@ export class ResponsePlayer {
   /** From the start until the first text and the first sound, ms; `null` = not yet. */
   #ttftMs: number | null = null;
   #ttfpMs: number | null = null;
+  /** From the start until the last sound so far, ms. */
+  #lastAudioMs: number | null = null;
+  #saidTokens = 0;
+  #saidSamples = 0;
 
   constructor(identity: ResponseIdentity, plan: ResponsePlan, ports: PlayerPorts) {
     this.identity = identity;
@@ -103,9 +113,25 @@ export class ResponsePlayer {
   }
 
   /** Stops it without a word: the session is over. */
-  drop(): void {
+  drop(reason: TurnEnd): void {
+    const opened = this.#stage === 'playing';
     this.#stage = 'ended';
     this.#ports.scheduler.remove(this.#task);
+    if (opened) this.#ports.over(this.#turn(), reason);
+  }
+
+  /** What has been said so far. */
+  #turn(): SaidTurn {
+    const { responseId, sessionId, turnId, epoch } = this.identity;
+    return {
+      ...{ responseId, sessionId, turnId, epoch },
+      totalMs: this.#ports.scheduler.nowMs() - this.#startMs,
+      ttftMs: this.#ttftMs,
+      ttfpMs: this.#ttfpMs,
+      lastAudioMs: this.#lastAudioMs,
+      tokens: this.#saidTokens,
+      audioMs: (this.#saidSamples * 1000) / outputRateHz,
+    };
   }
 
   /** It has an item with words in it: neither a call, nor one that turns out to be listening. */
@@ -163,10 +189,18 @@ export class ResponsePlayer {
     const { identity } = this;
     const elapsedMs = this.#ports.scheduler.nowMs() - this.#startMs;
     const { aloud, responseId } = identity;
-    const newTokens = chunk.tokens - (this.#plan.chunks[this.#next - 1]?.tokens ?? 0);
+    const tokensBefore = this.#saidTokens;
+    const newTokens = chunk.tokens - tokensBefore;
+    this.#saidTokens = chunk.tokens;
+    this.#saidSamples += chunk.samples;
     this.#text += chunk.text;
     if (chunk.text !== '') this.#ttftMs ??= elapsedMs;
-    if (chunk.samples > 0) this.#ttfpMs ??= elapsedMs;
+    if (chunk.samples > 0) {
+      this.#ttfpMs ??= elapsedMs;
+      this.#lastAudioMs = elapsedMs;
+    }
+    const gaps = this.#plan.tokenGapsMs.slice(Math.max(0, tokensBefore - 1), Math.max(0, chunk.tokens - 1));
+    this.#ports.said(newTokens, gaps, chunk.samples);
     this.#ports.ledger.said(responseId, chunk.text, chunk.audioMs);
     const metadata = this.#metadata(chunk, last);
     if (aloud) {
@@ -234,6 +268,7 @@ export class ResponsePlayer {
     const { identity } = this;
     this.#ports.ending(identity.responseId, end);
     if (opened) {
+      this.#ports.over(this.#turn(), turnEndOf(end));
       const spoken = this.#speaks;
       if (spoken) for (const event of closingEvents(identity, status, this.#text)) this.#emit(event);
       const item = spoken ? assistantItem(identity, status, this.#text) : callItem;

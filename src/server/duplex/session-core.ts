@@ -3,6 +3,7 @@ import type { Scheduler } from '../engine/scheduler.ts';
 import { Conversation } from './conversation.ts';
 import type { DuplexEvent, EventNote } from './duplex-event.ts';
 import type { DuplexLaws } from './duplex-laws.ts';
+import type { DuplexObserver } from './duplex-observer.ts';
 import type { SessionScript } from './duplex-script.ts';
 import type { EventOutbox } from './event-outbox.ts';
 import { PlaybackLedger } from './playback-ledger.ts';
@@ -26,6 +27,9 @@ export type DuplexParts = {
   readonly stageNames: readonly string[];
   /** 32 hex digits, new each time. */
   readonly newId: () => string;
+  readonly observer: DuplexObserver;
+  /** Takes a line per response and session that ended; `null` = nobody wants it. */
+  readonly logLine: ((line: string) => void) | null;
 };
 
 /** What goes wrong with everything that the session generates. */
@@ -51,8 +55,8 @@ export class SessionCore {
   readonly ledger = new PlaybackLedger();
   readonly clock: UnitClock;
   config: SessionConfig;
-  /** Output of an earlier epoch is stale. */
-  epoch = 0;
+  readonly openedMs: number;
+  #epoch = 0;
   /** Committed turns of the user. */
   turnId = 0;
 
@@ -73,7 +77,19 @@ export class SessionCore {
     this.outbox = given.outbox;
     this.config = given.config;
     this.tasks = new TaskSet(given.parts.scheduler);
+    this.openedMs = given.parts.scheduler.nowMs();
     this.clock = new UnitClock(given.parts.chunkPeriodMs);
+  }
+
+  /** Output of an earlier epoch is stale. */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** @param reason for who watches */
+  raiseEpoch(reason: string): void {
+    this.#epoch += 1;
+    this.parts.observer.epochRaised(reason);
   }
 
   emit(event: DuplexEvent, note?: EventNote): void {

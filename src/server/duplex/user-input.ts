@@ -64,6 +64,7 @@ export class UserInput {
     const { samples, sampleRateHz } = sound;
     const durationMs = (samples.length * 1000) / sampleRateHz;
     this.#bufferedMs += durationMs;
+    this.#core.parts.observer.heard(durationMs, frames);
     this.#assistant.heardMore();
     const closed = clock.advance(samples.length, sampleRateHz);
     this.#listen(sound, durationMs, event.is_speech);
@@ -206,6 +207,7 @@ export class UserInput {
     conversation.add(item);
     this.#committedTurns += 1;
     core.turnId += 1;
+    core.parts.observer.turnCommitted();
     this.#bufferedMs = 0;
     this.#turnItemId = null;
     this.#unanswered = true;

@@ -4,8 +4,10 @@ import { opening, tone } from './duplex-client.suite.ts';
 import { type ConnectionSettings, DuplexConnection } from './duplex-connection.ts';
 import type { EventWire, StampedEvent } from './duplex-event.ts';
 import { duplexCalibrations } from './duplex-laws.ts';
+import { noDuplexObserver } from './duplex-observer.ts';
 import { parseDuplexScript } from './duplex-script.ts';
 import { type DuplexLimits, DuplexServer, duplexLimits } from './duplex-server.ts';
+import type { DuplexParts } from './session-core.ts';
 
 /** An event as it left, and when, ms. */
 export type Sent = Readonly<Record<string, unknown>> & { readonly type: string; readonly atMs: number };
@@ -113,6 +115,7 @@ export class VirtualDuplex {
     script: unknown = {},
     limits: Partial<DuplexLimits> = {},
     model: { readonly decides: boolean } = { decides: true },
+    watch: Partial<Pick<DuplexParts, 'observer' | 'logLine'>> = {},
   ) {
     let ids = 0;
     const parsed = parseDuplexScript(script, 'test');
@@ -127,6 +130,9 @@ export class VirtualDuplex {
         servedModelName: 'openbmb/MiniCPM-o-4_5',
         countTokens: countWords,
         stageNames: ['thinker', 'talker', 'token2wav'],
+        observer: noDuplexObserver,
+        logLine: null,
+        ...watch,
         newId: () => {
           ids += 1;
           return ids.toString(16).padStart(32, '0');

@@ -1,8 +1,10 @@
+import { realtimeAudio } from '../../protocol/realtime-events.ts';
 import type { FinishReason } from '../../protocol/sampling.ts';
 import type { OrchestratorStats } from '../pipeline/orchestrator.ts';
 import type { ReplySink } from '../pipeline/pipeline-runtime.ts';
 import type { Transfer } from '../pipeline/transfer-ledger.ts';
 import { byteSizes, fineSeconds, longSeconds, ratios } from './bucket-bounds.ts';
+import { DuplexMetrics, type DuplexMetricsOptions } from './duplex-metrics.ts';
 import type { Playback } from './playback.ts';
 import { Counter, exposition, Gauge, Histogram, type Labels, type MetricFamily } from './prometheus.ts';
 import {
@@ -29,6 +31,8 @@ export type ServerMetricsOptions = {
   readonly enabled: boolean;
   readonly stats: () => OrchestratorStats;
   readonly nowMs: () => number;
+  /** Of a deployment in full duplex; `null` = it answers in turns. */
+  readonly duplex: Pick<DuplexMetricsOptions, 'load' | 'nowMs' | 'textStageId' | 'audioStageId'> | null;
 };
 
 /** What a server says of itself at `/metrics`. */
@@ -119,10 +123,23 @@ export class ServerMetrics implements RunObserver {
     fineSeconds,
   );
   readonly #families: readonly MetricFamily[];
+  /** Takes what is seen of conversations; `null` = the deployment has none. */
+  readonly duplex: DuplexMetrics | null;
 
   constructor(options: ServerMetricsOptions) {
     this.#options = options;
     this.#model = { model_name: options.modelName };
+    const { duplex, enabled } = options;
+    this.duplex =
+      duplex === null
+        ? null
+        : new DuplexMetrics({
+            ...duplex,
+            model: this.#model,
+            enabled,
+            runs: this,
+            sampleRateHz: realtimeAudio.outputRateHz,
+          });
     this.#families = [
       ...this.#gauges(),
       this.#finished,
@@ -144,6 +161,7 @@ export class ServerMetrics implements RunObserver {
       this.#transferTx,
       this.#transferRx,
       this.#transferInFlight,
+      ...(this.duplex?.families ?? []),
     ];
   }
 
@@ -221,7 +239,7 @@ export class ServerMetrics implements RunObserver {
   }
 
   #gauges(): Gauge[] {
-    const { enabled, stats } = this.#options;
+    const { enabled, stats, duplex } = this.#options;
     const whole = (value: () => number) => (): (readonly [Labels, number])[] =>
       enabled ? [[this.#model, value()]] : [];
     const perStage = (value: (stage: OrchestratorStats['stages'][number]) => number | null) => () =>
@@ -229,12 +247,16 @@ export class ServerMetrics implements RunObserver {
         const shown = value(stage);
         return shown === null ? [] : [[this.#stageLabels(stage), shown]];
       });
+    const sessions = (): number => {
+      const load = duplex?.load();
+      return load === undefined || load === null ? 0 : load.attached + load.detached;
+    };
     const waiting = (): number => stats().stages.reduce((sum, stage) => sum + stage.waiting, 0);
     return [
       new Gauge(
         'vllm_omni:num_requests_running',
-        'Requests under way, without those that wait for a seat.',
-        whole(() => Math.max(0, stats().requests - waiting())),
+        'Requests under way, without those that wait for a seat; a conversation in full duplex is one.',
+        whole(() => Math.max(0, stats().requests - waiting()) + sessions()),
       ),
       new Gauge(
         'vllm_omni:num_requests_waiting',
