@@ -30,7 +30,9 @@ function recordSender(send: Send): (phase: number, raw: RawRecord) => void {
 /** Memory that goes to the main thread with a record instead of being copied. */
 function ownedBuffers({ record, duplexArtifacts }: PhaseRecord): ArrayBuffer[] {
   const events = record.events.timesMs.buffer as ArrayBuffer;
-  return duplexArtifacts ? [events, duplexArtifacts.wav.buffer, duplexArtifacts.eventsJson.buffer] : [events];
+  if (!duplexArtifacts) return [events];
+  const { wav, eventsJson } = duplexArtifacts;
+  return [events, eventsJson.buffer, ...(wav === null ? [] : [wav.buffer])];
 }
 
 /** Two rounds: long streams on a few connections, and then the opening of many, as at the start of a run. */

@@ -55,7 +55,7 @@ export type Observation = Pick<
   readonly encodedAudio: { readonly format: string; readonly bytes: Uint8Array } | null;
   /** Absent = the request was no full-duplex session. */
   readonly duplex?: DuplexSessionFacts;
-  /** Files of a session that succeeded. */
+  /** What a live session left to be written to files. */
   readonly duplexArtifacts?: DuplexArtifacts;
 };
 

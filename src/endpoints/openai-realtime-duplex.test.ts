@@ -73,7 +73,9 @@ describe('a session that only listens', () => {
     const seen = await hold(politeServer(), { requireResponse: true });
     expect(messageOf(seen)).toBe('OmniInteract E2E requires a response with audio and transcript');
     expect(seen.duplex?.ineligibleReasons).toEqual(['case_failed']);
-    expect(seen.duplexArtifacts).toBeUndefined();
+    // The session came to its end, so its sound is as long as the recording.
+    expect(seen.duplexArtifacts?.wav?.length).toBe(44 + 2 * 48_000);
+    expect(eventsJson(seen)[0]?.type).toBe('session.created');
   });
 });
 
@@ -568,11 +570,35 @@ describe('a session fails', () => {
     const seen = await hold(server);
     expect(messageOf(seen)).toBe(message);
     expect(seen.duplex?.ineligibleReasons).toEqual(['case_failed']);
-    expect(seen.duplexArtifacts).toBeUndefined();
+    // All that came, with what ended it, and without the sound.
+    const types = eventsJson(seen).map(({ type }) => type);
+    expect(types).toEqual(expect.arrayContaining(events.map(({ type }) => type)));
+    expect(Buffer.from(seen.duplexArtifacts?.eventsJson ?? []).toString()).not.toMatch(/"delta": "[A=]/);
     expect(server.closedByClient).toBe(1);
     // The session's end is asked for also then, unless it has ended.
     const isOver = events.some(({ type }) => type.startsWith('session.'));
     expect(server.sentOf('session.close')).toHaveLength(isOver ? 0 : 1);
+  });
+
+  it('and keeps what was heard by then', async () => {
+    const server = speaking(2, (it) => {
+      it.emit(created('r1'), 0);
+      it.emit(textDelta('r1', 'Hello'), 1);
+      it.emit(audioDelta('r1', 6000), 10);
+      it.emit({ type: 'error', error: { code: 'engine_error', message: 'it broke' } }, 20);
+    });
+    const seen = await hold(server);
+    expect(messageOf(seen)).toBe('engine_error: it broke');
+    expect(seen.duplex).toMatchObject({ transcript: 'Hello', audioBytes: 12_000, audioClippedBytes: 0 });
+    const wav = Buffer.from(seen.duplexArtifacts?.wav ?? []);
+    // One whole second and not the recording's two: the sound ends before it. 44 bytes of header, 24 kHz, 16 bits.
+    expect([wav.length, wav.readUInt32LE(40)]).toEqual([44 + 48_000, 48_000]);
+    expect([...wav.subarray(44)].filter((byte) => byte === 1)).toHaveLength(12_000);
+    // Behind it, only the end that the client asked for.
+    expect(eventsJson(seen).slice(-2)).toMatchObject([
+      { type: 'error', error: { code: 'engine_error' } },
+      { type: 'session.closed' },
+    ]);
   });
 
   it('at its handshake, by an error', async () => {
@@ -592,6 +618,8 @@ describe('a session fails', () => {
     expect(kindOf(seen)).toBe('stream_error');
     expect(seen.duplex).toMatchObject({ streamStartMs: null, inputAudioChunks: 0 });
     expect(server.sentOf('input_audio_buffer.append')).toEqual([]);
+    expect(seen.duplexArtifacts?.wav).toBeNull();
+    expect(eventsJson(seen)[0]).toMatchObject({ type: 'error', error: { code: 'resource_exhausted' } });
   });
 
   it('at its handshake, by silence', async () => {

@@ -127,12 +127,12 @@ export type DuplexSessionFacts = {
 };
 
 /**
- * Files of a session that succeeded. They travel beside its record, never in it, and own their memory, so that they
- * can be handed from thread to thread.
+ * What a session left to be written to files; of one that failed, what had come by then. They travel beside its record,
+ * never in it, and own their memory, so that they can be handed from thread to thread.
  */
 export type DuplexArtifacts = {
-  /** `output.wav` as it goes to disk. */
-  readonly wav: Uint8Array<ArrayBuffer>;
-  /** `events.json` as it goes to disk, UTF-8. */
+  /** What was heard, as a WAV file; of a failed session no longer than that. `null` = it failed unheard. */
+  readonly wav: Uint8Array<ArrayBuffer> | null;
+  /** The events received, as a JSON file, UTF-8. */
   readonly eventsJson: Uint8Array<ArrayBuffer>;
 };

@@ -18,6 +18,12 @@ import { jsonText, writeWhole } from './write-whole.ts';
 export const successFiles = ['output.wav', 'wav_transcript.json', 'events.json', 'result.json'] as const;
 export const doneFile = '.done';
 const failedFile = '.failed.json';
+/** What a failed session had left, under names that nobody takes for those of a finished case. */
+const partialFiles = {
+  wav: 'failed_output.wav',
+  transcript: 'failed_transcript.json',
+  events: 'failed_events.json',
+};
 
 /** The folder of a case, absolute. */
 export function caseFolder(root: string, one: OmniInteractCase): string {
@@ -26,7 +32,7 @@ export function caseFolder(root: string, one: OmniInteractCase): string {
 
 /** Removes all that a case may have left, also what was being written when a process was killed. */
 export async function removeCase(folder: string): Promise<void> {
-  for (const name of [doneFile, failedFile, keptRecordFile, ...successFiles])
+  for (const name of [doneFile, failedFile, keptRecordFile, ...successFiles, ...Object.values(partialFiles)])
     await rm(join(folder, name), { force: true });
   const names = await readdir(folder).catch(() => []);
   for (const name of names) if (/^\..+\.tmp$/.test(name)) await rm(join(folder, name), { force: true });
@@ -57,7 +63,7 @@ export async function publishCase(
     await mkdir(folder, { recursive: true });
     await removeCase(folder);
     if (result.success) await writeSuccess(folder, { one, result, ...ended });
-    else await writeWhole(join(folder, failedFile), marker(one, result));
+    else await writeFailure(folder, { one, result, ...ended });
     return { result, problem: null };
   } catch (error) {
     const problem = `Artifact publication failed: ${messageOf(error)}`;
@@ -67,25 +73,38 @@ export async function publishCase(
   }
 }
 
-async function writeSuccess(
-  folder: string,
-  ended: {
-    readonly one: OmniInteractCase;
-    readonly result: CaseResult;
-    readonly record: RequestRecord;
-    readonly artifacts: DuplexArtifacts | null;
-    readonly part: RunPart;
-  },
-): Promise<void> {
+type EndedCase = {
+  readonly one: OmniInteractCase;
+  readonly result: CaseResult;
+  readonly record: RequestRecord;
+  readonly artifacts: DuplexArtifacts | null;
+  readonly part: RunPart;
+};
+
+async function writeSuccess(folder: string, ended: EndedCase): Promise<void> {
   const { one, result, record, artifacts, part } = ended;
-  if (artifacts === null || record.duplex === null)
+  const wav = artifacts?.wav ?? null;
+  if (artifacts === null || wav === null || record.duplex === null)
     throw new Error('the session left no sound and no events');
-  await writeWhole(join(folder, 'output.wav'), artifacts.wav);
+  await writeWhole(join(folder, 'output.wav'), wav);
   await writeWhole(join(folder, 'wav_transcript.json'), jsonText(transcriptOf(record.duplex)));
   await writeWhole(join(folder, 'events.json'), artifacts.eventsJson);
   await writeWhole(join(folder, 'result.json'), jsonText(result));
   await writeWhole(join(folder, keptRecordFile), keptRecordText({ part, record }));
   await writeWhole(join(folder, doneFile), marker(one, result));
+}
+
+/** What was received helps to find out why; without `.done`, nothing of it counts, and the case runs again. */
+async function writeFailure(folder: string, { one, result, record, artifacts }: EndedCase): Promise<void> {
+  const { duplex } = record;
+  if (artifacts !== null) {
+    const { wav, eventsJson } = artifacts;
+    if (wav !== null) await writeWhole(join(folder, partialFiles.wav), wav);
+    if (duplex !== null && duplex.transcriptChunks.length > 0)
+      await writeWhole(join(folder, partialFiles.transcript), jsonText(transcriptOf(duplex)));
+    await writeWhole(join(folder, partialFiles.events), eventsJson);
+  }
+  await writeWhole(join(folder, failedFile), marker(one, result));
 }
 
 function marker(one: OmniInteractCase, result: CaseResult): string {

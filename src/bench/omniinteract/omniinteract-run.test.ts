@@ -209,6 +209,34 @@ describe('artifacts', () => {
     run.close();
   });
 
+  it('of a case that failed under way, until it runs again', async () => {
+    const run = await started();
+    run.take(ended(0, { transcript: 'hello' }, failure), artifacts());
+    run.take(ended(1, { transcriptChunks: [] }, failure), { ...artifacts(), wav: null });
+    await run.finish(true);
+    run.close();
+    expect(readdirSync(firstFolder()).sort()).toEqual([
+      '.failed.json',
+      'failed_events.json',
+      'failed_output.wav',
+      'failed_transcript.json',
+    ]);
+    expect(json(firstFolder(), 'failed_transcript.json')).toMatchObject({ text: 'hello' });
+    expect(readFileSync(join(firstFolder(), 'failed_output.wav'), 'latin1')).toBe('RIFF');
+    expect(readdirSync(secondFolder()).sort()).toEqual(['.failed.json', 'failed_events.json']);
+    // The same command again: nothing of it is taken for finished, and it makes room.
+    const again = await open();
+    expect(again.isFinished('1q1a/videos/0001.mp4')).toBe(false);
+    await again.begin(samples);
+    expect(readdirSync(firstFolder())).toEqual([]);
+    again.start(1000);
+    again.take(ended(0), artifacts());
+    await again.finish(true);
+    again.close();
+    expect(readdirSync(firstFolder())).toContain('.done');
+    expect(readdirSync(firstFolder()).join()).not.toContain('failed');
+  });
+
   it('of the run', async () => {
     const run = await started();
     // In order of drawing, not of ending.

@@ -8,6 +8,11 @@ export class EventJournal {
   readonly #parts: Buffer[] = [];
   #bytes = 0;
 
+  /** Events so far. */
+  get count(): number {
+    return this.#parts.length;
+  }
+
   /** @param receivedMs on the run's clock; the file has it in seconds */
   append(event: JsonObject, receivedMs: number | null): void {
     const stamped = receivedMs === null ? event : { ...event, _client_received_at_s: receivedMs / 1000 };

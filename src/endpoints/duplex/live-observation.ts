@@ -30,7 +30,8 @@ type Output = {
   readonly chunks: readonly DuplexTranscriptChunk[];
   readonly clippedBytes: number;
   readonly writtenBytes: ReadonlyMap<string, number>;
-  readonly artifacts: DuplexArtifacts | null;
+  /** `null` = the session did not come to its end. */
+  readonly wav: Uint8Array<ArrayBuffer> | null;
 };
 
 /**
@@ -88,7 +89,7 @@ export function liveObservation(
     outcome: failed === null ? { ok: true } : outcomeOf(failed),
     encodedAudio: null,
     duplex: facts,
-    ...(failed === null && output.artifacts ? { duplexArtifacts: output.artifacts } : {}),
+    ...(log.journal.count > 0 ? { duplexArtifacts: artifactsOf(session, output) } : {}),
   };
 }
 
@@ -96,18 +97,26 @@ export function outcomeOf({ kind, message, body }: SessionFault): Outcome {
   return { ok: false, kind, status: null, message, body };
 }
 
-/** The files are made of sessions that succeeded; of others what was said is still of interest. */
+/** Of sessions that did not come to their end, what was said is still of interest. */
 function outputOf(session: LiveSession, { durationS }: LiveSettings, complete: boolean): Output {
   const { streamStartMs } = session;
   const { log } = session.core;
-  const none = { chunks: [], clippedBytes: 0, writtenBytes: new Map<string, number>(), artifacts: null };
+  const none = { chunks: [], clippedBytes: 0, writtenBytes: new Map<string, number>(), wav: null };
   if (streamStartMs === null) return none;
   const horizonS = Math.ceil(durationS);
   const { segments } = log.queue;
   const chunks = transcriptChunks(log.ledger.created, log.texts, { segments, streamStartMs, horizonS });
   if (!complete) return { ...none, chunks };
-  const { wav, clippedBytes, writtenBytes } = assembleWav(segments, streamStartMs, horizonS);
-  return { chunks, clippedBytes, writtenBytes, artifacts: { wav, eventsJson: log.journal.build() } };
+  return { chunks, ...assembleWav(segments, streamStartMs, horizonS) };
+}
+
+/** What can be written to files: of a session that broke off, its sound up to where that ends. */
+function artifactsOf({ core: { log }, streamStartMs }: LiveSession, { wav }: Output): DuplexArtifacts {
+  const eventsJson = log.journal.build();
+  const { segments, endMs } = log.queue;
+  if (wav !== null || streamStartMs === null || segments.length === 0) return { wav, eventsJson };
+  const heardS = Math.max(1, Math.ceil((endMs - streamStartMs) / 1000));
+  return { wav: assembleWav(segments, streamStartMs, heardS).wav, eventsJson };
 }
 
 /** @returns the failure of a session that had to speak and did not, or `null` */

@@ -1,6 +1,6 @@
 import type { WebSocketRequest } from '../../transport/transport.ts';
 import { asObject, asText, type JsonObject } from '../json-values.ts';
-import { errorText } from './audio-delta.ts';
+import { audioDeltaTypes, errorText, withoutPayload } from './audio-delta.ts';
 import { pythonList } from './completion.ts';
 import { PlaybackAcks } from './playback-acks.ts';
 import { type ConnectionTools, RealtimeConnection } from './realtime-connection.ts';
@@ -144,10 +144,19 @@ export class SessionCore {
       this.log.journal.append({ type: 'session.created', session: this.#session }, timeMs);
       return;
     }
-    if (event.type === 'error') this.#onError(event);
-    if (event.type === 'session.closed' || event.type === 'session.expired') this.#onClosed(event);
-    this.log.take(event, timeMs);
-    this.#options.onEvent(event, timeMs);
+    const { journal } = this.log;
+    const before = journal.count;
+    try {
+      if (event.type === 'error') this.#onError(event);
+      if (event.type === 'session.closed' || event.type === 'session.expired') this.#onClosed(event);
+      this.log.take(event, timeMs);
+      this.#options.onEvent(event, timeMs);
+    } catch (error) {
+      // What ended a session is what a reader of its events looks for.
+      const isSound = audioDeltaTypes.has(event.type);
+      if (journal.count === before) journal.append(isSound ? withoutPayload(event, 0) : event, timeMs);
+      throw error;
+    }
   }
 
   #onError(event: JsonObject): void {
