@@ -35,6 +35,12 @@ function serveOptions(flags: FlagValues<typeof serveFlags>, positionals: readonl
     throw new UsageError(
       'serve needs a model, e.g. omnimeter serve Qwen/Qwen3-Omni-30B-A3B-Instruct --omni.',
     );
+  if (flags['served-model-name'] === '')
+    throw new UsageError(
+      '--served-model-name is empty: no request could name it. Leave the flag out for the model as given.',
+    );
+  if (flags['api-key']?.includes('') === true)
+    throw new UsageError('--api-key is empty. Leave the flag out for a server that needs no key.');
   return {
     model,
     servedModelName: flags['served-model-name'],
@@ -56,6 +62,7 @@ function serveOptions(flags: FlagValues<typeof serveFlags>, positionals: readonl
     },
     apiKeys: flags['api-key'] ?? [],
     allowedLocalMediaPath: flags['allowed-local-media-path'],
+    allowedMediaDomains: flags['allowed-media-domains'],
     maxBodyMb: flags['max-body-mb'],
     faults: flags.fault ?? [],
     duplexScript: flags['duplex-script'],

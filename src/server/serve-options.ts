@@ -34,6 +34,8 @@ export type ServeOptions = {
   readonly apiKeys: readonly string[];
   /** Folder from which requests may name files; `null` = none. */
   readonly allowedLocalMediaPath: string | null;
+  /** Hosts from which media that requests name by URL are fetched; `null` = any. */
+  readonly allowedMediaDomains: readonly string[] | null;
   /** Largest request body, MiB; `null` = 512, which is the most. */
   readonly maxBodyMb: number | null;
   /** What goes wrong on purpose, e.g. `reset:5@rate=0.1`. */
@@ -81,6 +83,7 @@ export const serveDefaults = {
   engineFlags: {},
   apiKeys: [],
   allowedLocalMediaPath: null,
+  allowedMediaDomains: null,
   maxBodyMb: null,
   faults: [],
   duplexScript: null,

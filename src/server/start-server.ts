@@ -90,7 +90,7 @@ export async function startServer(options: ServeOptions, parts: ServerParts = {}
   if (role?.headless === true) throw new UsageError('A headless process has no server.');
   const mediaRoot = localMediaRoot(options.allowedLocalMediaPath);
   const limits = limitsOf(options);
-  const faults = faultsOf(options);
+  const faults = faultsOf(options, pipeline);
   const duplexScript = duplexScriptOf(options.duplexScript, pipeline);
   const { countTokens: given } = parts;
   const [vocabulary, cluster] = await Promise.all([

@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { hostClockOffsetMs, nowMs } from '../foundation/clock.ts';
 import { InputFileError, messageOf } from '../foundation/errors.ts';
 
@@ -79,15 +79,27 @@ function duplexFields({ type, session, seq, response }: TruthDuplex): string {
   return fields;
 }
 
+function cutAt(file: number, bytes: number): void {
+  try {
+    ftruncateSync(file, bytes);
+  } catch {
+    // A device has no length.
+  }
+}
+
 const flushChars = 64 * 1024;
 const flushEveryMs = 250;
 
 /**
- * A truth log in a file, which is emptied first. Writes are synchronous: one of 64 KiB into the page cache takes
- * some 30 µs, and nothing can be lost between the buffer and the file when the process ends.
+ * A truth log in a file, which is emptied first. Where it can no longer be written, e.g. because the disk is full, it
+ * ends with its last whole line and says so; the requests go on. Writes are synchronous: one of 64 KiB into the page
+ * cache takes some 30 µs, and nothing can be lost between the buffer and the file when the process ends.
  * @throws InputFileError where the file cannot be written
  */
-export function fileTruthLog(path: string): TruthLog {
+export function fileTruthLog(
+  path: string,
+  warn: (line: string) => void = (line) => console.error(line),
+): TruthLog {
   let file: number | null;
   try {
     file = openSync(path, 'w');
@@ -98,12 +110,25 @@ export function fileTruthLog(path: string): TruthLog {
   }
   const offsetMs = hostClockOffsetMs();
   let buffered = '';
+  let size = 0;
+  let broken = false;
 
   const flush = (): void => {
     if (file === null || buffered === '') return;
     const bytes = Buffer.from(buffered, 'utf8');
     buffered = '';
-    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+    let at = 0;
+    try {
+      while (at < bytes.length) at += writeSync(file, bytes, at);
+      size += at;
+    } catch (error) {
+      broken = true;
+      cutAt(file, size + bytes.subarray(0, at).lastIndexOf('\n') + 1);
+      warn(
+        `warning: --truth-log ${path} cannot be written any more (${messageOf(error)}): it lacks all that happened ` +
+          'from now on. Free some space and start the server again for a whole one.',
+      );
+    }
   };
   const timer = setInterval(flush, flushEveryMs);
   timer.unref();
@@ -114,6 +139,7 @@ export function fileTruthLog(path: string): TruthLog {
       const middle = `,"id":${JSON.stringify(id)},"event":"`;
       return {
         note(event, counts, bytes = counts?.bytes) {
+          if (broken) return;
           const timeMs = Math.round(((counts?.atMs ?? nowMs()) + offsetMs) * 1000) / 1000;
           let line = `{"t":${timeMs}${middle}${event}"`;
           if (counts !== undefined) {

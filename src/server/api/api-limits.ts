@@ -12,6 +12,8 @@ export type ApiLimits = {
   readonly videoFrames: number;
   /** Longest wait for media that a request names by URL. */
   readonly fetchTimeoutMs: number;
+  /** Hosts from which media that a request names by URL are fetched, in lower case; `null` = any. */
+  readonly mediaHosts: readonly string[] | null;
 };
 
 export const apiLimits: ApiLimits = {
@@ -21,4 +23,5 @@ export const apiLimits: ApiLimits = {
   mediaS: 3600,
   videoFrames: 20_000,
   fetchTimeoutMs: 30_000,
+  mediaHosts: null,
 };

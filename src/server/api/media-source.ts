@@ -93,7 +93,20 @@ async function readWithin(path: string, param: string, mostBytes: number): Promi
   }
 }
 
+/** @throws RequestError 400 for a host that the server's owner has not allowed */
+function checkHost(url: string, param: string, hosts: readonly string[] | null): void {
+  if (!URL.canParse(url)) throw new RequestError(400, `${param}: not a valid URL.`, param);
+  const host = new URL(url).hostname;
+  if (hosts === null || hosts.includes(host)) return;
+  throw new RequestError(
+    400,
+    `${param}: this server fetches no media from ${host}; it was started with --allowed-media-domains.`,
+    param,
+  );
+}
+
 async function fromNetwork(url: string, param: string, { limits }: MediaRules): Promise<Buffer> {
+  checkHost(url, param, limits.mediaHosts);
   const { request } = await import('undici');
   try {
     const signal = AbortSignal.timeout(limits.fetchTimeoutMs);

@@ -118,7 +118,7 @@ function readSelector(text: string, script: string): FaultSelector {
     const value = at < 0 ? '' : condition.slice(at + 1);
     const range = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(value);
     if (name === 'rate' && Number(value) >= 0 && Number(value) <= 1 && value !== '') rate = Number(value);
-    else if (name === 'request' && range !== null)
+    else if (name === 'request' && range !== null && Number(range[1]) <= Number(range[2] ?? range[1]))
       requests = [Number(range[1]), Number(range[2] ?? range[1])];
     else if (name === 'model' && value !== '') modelSuffix = value;
     else

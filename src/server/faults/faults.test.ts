@@ -47,6 +47,7 @@ describe('a script', () => {
     ['slow-headers', /expected slow-headers:MS/],
     ['slow-stage:0', /expected slow-stage:STAGE:FACTOR/],
     ['reset@rate=2', /"rate=2" is no condition/],
+    ['reset@request=5-2', /"request=5-2" is no condition/],
     ['reset@when=now', /"when=now" is no condition/],
     ['empty:3', /expected empty/],
   ])('refuses %j', (script, message) => {

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { InputFileError, messageOf } from '../../foundation/errors.ts';
 import { nearestName } from '../../foundation/nearest-name.ts';
 import { deepMerge, isPlainObject, type PlainObject } from './deep-merge.ts';
+import { mediaLimitsSchema } from './media-limits.ts';
 
 /** The deployments that the package carries; the build copies them to stand beside the bundle's chunks. */
 const bundledFolder = fileURLToPath(new URL('./deploy/', import.meta.url));
@@ -37,7 +38,7 @@ const fileSchema = z.looseObject({
   edges: z.array(edgeSchema).optional(),
   stages: z.array(stageSchema).optional(),
   platforms: z.record(z.string(), sectionSchema).optional(),
-  limit_mm_per_prompt: z.record(z.string(), z.number().int().min(0)).optional(),
+  limit_mm_per_prompt: mediaLimitsSchema.optional(),
   endpoint_restrictions: z.unknown().optional(),
 });
 

@@ -248,6 +248,9 @@ runtime: { enabled: true, defaults: { window_size: -1, max_inflight: 1 } }
     ['max-num-seqs', 0],
     ['limit-mm-per-prompt', '[1]'],
     ['limit-mm-per-prompt', '{'],
+    ['limit-mm-per-prompt', '{"imag":1}'],
+    ['limit-mm-per-prompt', '{"image":-1}'],
+    ['limit-mm-per-prompt', '{"image":{"count":1.5}}'],
   ])('a bad --%s %s is refused', (flag, value) => {
     expect(() => deploy({ globalFlags: { [flag]: value } })).toThrow(UsageError);
   });
@@ -310,6 +313,10 @@ describe('bundled deployments', () => {
       deploy({ model: 'openbmb/MiniCPM-o-4_5', ...over }).pipeline.limitMmPerPrompt.image;
     expect(limit({})).toBe(64);
     expect(limit({ globalFlags: { 'limit-mm-per-prompt': '{"image":96}' } })).toBe(96);
+    expect(limit({ globalFlags: { 'limit-mm-per-prompt': '{"image":{"count":7,"width":512}}' } })).toBe(7);
+    expect(() => limit({ globalFlags: { 'limit-mm-per-prompt': '{"imag":1}' } })).toThrow(
+      /limit_mm_per_prompt: there are no media of the kind "imag"; known: image, audio, video/,
+    );
     expect(limit({ stageOverrides: { 0: { limit_mm_per_prompt: { image: 32 } } } })).toBe(32);
   });
 });

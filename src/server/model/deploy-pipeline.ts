@@ -1,15 +1,11 @@
 import { UsageError } from '../../foundation/errors.ts';
-import type {
-  Capability,
-  MediaLimits,
-  PipelineDefinition,
-  StageDefinition,
-} from '../pipeline/pipeline-definition.ts';
+import type { Capability, PipelineDefinition, StageDefinition } from '../pipeline/pipeline-definition.ts';
 import { applyStageEntry } from './apply-stage-entry.ts';
-import { deepMerge, isPlainObject, type PlainObject } from './deep-merge.ts';
+import { deepMerge, type PlainObject } from './deep-merge.ts';
 import { type DeployFile, pipelineWide, readDeployFile, topLevelNotice } from './deploy-file.ts';
 import { type EdgeTransport, edgeTransports } from './edge-transport.ts';
 import { globalStageValues } from './global-flags.ts';
+import { mediaLimits } from './media-limits.ts';
 import { pipelineByName, pipelineForModel, pipelineNames } from './pipeline-registry.ts';
 import { readStageEntry } from './stage-entry.ts';
 import { readStageOverrides } from './stage-overrides.ts';
@@ -108,15 +104,6 @@ function checkStageIds(pipeline: PipelineDefinition, { name, byStage }: Source):
   }
 }
 
-function limitsOf(held: MediaLimits, given: unknown): MediaLimits {
-  if (!isPlainObject(given)) return held;
-  const at = (kind: 'image' | 'audio' | 'video'): number | null => {
-    const value = given[kind];
-    return typeof value === 'number' ? value : held[kind];
-  };
-  return { image: at('image'), audio: at('audio'), video: at('video') };
-}
-
 /** The stages as all sources together want them, with what they want, and what of that has no effect. */
 function applySources(
   topology: PipelineDefinition,
@@ -213,14 +200,14 @@ export function deployPipeline(request: DeployRequest): Deployment {
   if (topLevel !== null) notices.unshift(topLevel);
   const firstValues = values[0] ?? {};
   const maxModelLen = firstValues.max_model_len;
-  const limits = limitsOf(topology.limitMmPerPrompt, file.values.limit_mm_per_prompt);
+  const limits = mediaLimits(topology.limitMmPerPrompt, file.values.limit_mm_per_prompt);
   const pipeline: PipelineDefinition = {
     ...topology,
     stages,
     asyncChunk: request.asyncChunk ?? file.values.async_chunk ?? topology.asyncChunk,
     activeStreamWindow: file.values.active_stream_window ?? topology.activeStreamWindow,
     maxModelLen: typeof maxModelLen === 'number' ? maxModelLen : topology.maxModelLen,
-    limitMmPerPrompt: limitsOf(limits, firstValues.limit_mm_per_prompt),
+    limitMmPerPrompt: mediaLimits(limits, firstValues.limit_mm_per_prompt),
     ...duplexParts(topology, file),
   };
   if (file.values.session_mode === 'duplex' && pipeline.duplex === null)

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { UsageError } from '../../foundation/errors.ts';
 import type { StageDefinition } from '../pipeline/pipeline-definition.ts';
 import { isPlainObject, type PlainObject } from './deep-merge.ts';
+import { mediaLimitsSchema } from './media-limits.ts';
 import { checkLaws, lawNames, unknownKey } from './stage-law-schema.ts';
 
 const positive = z.number().int().min(1);
-const limits = z.record(z.string(), z.number().int().min(0));
 /** `"0,1"`, `0` or `[0, 1]`. */
 const devices = z.union([z.string(), z.number(), z.array(z.union([z.string(), z.number()]))]);
 
@@ -21,7 +21,7 @@ const meaningful = {
   data_parallel_size: positive,
   pipeline_parallel_size: positive,
   default_sampling_params: z.record(z.string(), z.unknown()),
-  limit_mm_per_prompt: limits,
+  limit_mm_per_prompt: mediaLimitsSchema,
   step_execution: z.boolean(),
   input_connectors: z.record(z.string(), z.string()),
   output_connectors: z.record(z.string(), z.string()),

@@ -72,14 +72,7 @@ const values = [
   ...['log-file', 'log-level'],
 ];
 
-const lists = [
-  'lora-modules',
-  'allowed-origins',
-  'allowed-methods',
-  'allowed-headers',
-  'middleware',
-  'allowed-media-domains',
-];
+const lists = ['lora-modules', 'allowed-origins', 'allowed-methods', 'allowed-headers', 'middleware'];
 
 const aliases: Readonly<Record<string, readonly string[]>> = {
   'tensor-parallel-size': ['-tp'],

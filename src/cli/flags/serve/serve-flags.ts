@@ -77,6 +77,14 @@ export const serveFlags = {
     defaultDoc: 'no file is read',
     doc: 'Folder from which requests may name images, sounds and videos as file: URLs. Symbolic links that lead out of it are refused.',
   },
+  'allowed-media-domains': {
+    group: 'Server',
+    kind: 'list',
+    default: null,
+    placeholder: 'HOST',
+    defaultDoc: 'any',
+    doc: 'Hosts from which images, sounds and videos that requests name as http: or https: URLs are fetched; others are refused.',
+  },
   'max-body-mb': {
     group: 'Server',
     kind: 'positive-float',
