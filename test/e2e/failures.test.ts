@@ -218,3 +218,30 @@ describe.each(['socket', 'node-http'] as const)('a server that fails in every wa
     });
   }, 60_000);
 });
+
+describe('a server whose audio does not decode', () => {
+  it('has failed already in the progress', async () => {
+    const speaker = createServer((request: IncomingMessage, response: ServerResponse) => {
+      request.resume().on('end', () => {
+        response.writeHead(200, { 'content-type': 'audio/mpeg' });
+        response.end('this is no MP3'.repeat(100));
+      });
+    });
+    await new Promise<void>((resolve) => speaker.listen(0, '127.0.0.1', resolve));
+    try {
+      const run = await runCli([
+        ...['bench', 'serve', '--backend', 'openai-audio-speech', '--endpoint', '/v1/audio/speech'],
+        ...['--port', String((speaker.address() as AddressInfo).port), '--model', 'm', '--unstreamed'],
+        ...['--skip-tokenizer-init', '--ready-check-timeout-sec', '0', '--extra-body.response_format', 'mp3'],
+        ...['--dataset-name', 'random', '--random-input-len', '4', '--num-prompts', '3'],
+      ]);
+      expect(run.exitCode).toBe(1);
+      expect(run.stderr).toMatch(
+        /^Requests 3\/3 .* 3 failed\], last error: the audio of the reply could not be/m,
+      );
+    } finally {
+      speaker.closeAllConnections();
+      speaker.close();
+    }
+  });
+});

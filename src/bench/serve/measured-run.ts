@@ -137,8 +137,12 @@ export class MeasuredRun {
       maxConcurrency: this.#options.maxConcurrency,
       timeoutMs: this.#timeoutMs,
       onRecord: (raw) => {
-        progress.count(raw.record);
-        pending.push(this.#complete(raw, records, (record) => this.#handOn(record, raw)));
+        // Counted once it is complete: encoded audio that does not decode is a failure.
+        const ended = (record: RequestRecord): RequestRecord => {
+          progress.count(record);
+          return this.#handOn(record, raw);
+        };
+        pending.push(this.#complete(raw, records, ended));
       },
     });
     const kept = this.#companion?.start(phase.startMs) ?? { records: [], lengthMs: 0 };
