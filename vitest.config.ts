@@ -1,9 +1,23 @@
 import { defineConfig } from 'vitest/config';
 
 /**
- * Two groups, one after the other: what only computes shares the cores, and what measures time through the real
- * command line has them to itself.
+ * Tests through the real command line whose figures a neighbour on the same cores would be in: they have the machine
+ * to themselves. What only must happen at all, in order or within many seconds, needs no such rest.
  */
+const clockWatchers = [
+  'test/e2e/disconnects.test.ts',
+  'test/e2e/ground-truth.test.ts',
+  'test/e2e/guide-commands.test.ts',
+  'test/e2e/lifecycle.test.ts',
+  'test/e2e/media-datasets.test.ts',
+  'test/e2e/scale.test.ts',
+  'test/e2e/schedule-and-results.test.ts',
+];
+
+/** These wait for processes on a shared machine: a fault shows every time, a neighbour's burst does not. */
+const retry = 2;
+
+/** Three groups, one after the other: what only computes, what mostly waits, and what measures time. */
 export default defineConfig({
   test: {
     testTimeout: 90_000,
@@ -19,11 +33,21 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/**/*.test.ts'],
+          exclude: clockWatchers,
+          maxWorkers: 3,
+          retry,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'clock',
+          include: clockWatchers,
           maxWorkers: 1,
           fileParallelism: false,
-          // These watch a clock on a shared machine: a fault shows every time, a neighbour's burst does not.
-          retry: 2,
-          sequence: { groupOrder: 1 },
+          retry,
+          sequence: { groupOrder: 2 },
         },
       },
     ],
