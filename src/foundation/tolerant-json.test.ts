@@ -23,6 +23,14 @@ describe('parseTolerantJson', () => {
   it.each(['{', '{"a": Nan}', '{"a": undefined}', ''])('refuses %j', (text) => {
     expect(() => parseTolerantJson(text)).toThrow(SyntaxError);
   });
+
+  it.each(['"'.repeat(300_001), `NaN"${'\\"'.repeat(300_000)}`, `NaN"${'\\"'.repeat(300_000)}\\`])(
+    'reads hostile text once: %.12s',
+    (text) => {
+      // From each of its quotes anew, this would take hours.
+      expect(() => parseTolerantJson(text)).toThrow(SyntaxError);
+    },
+  );
 });
 
 describe('parseJsonValues', () => {

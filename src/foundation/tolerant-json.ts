@@ -1,5 +1,8 @@
-/** A string as it stands, or a bare word that Python writes for a float that JSON cannot hold. */
-const bareWords = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\bInfinity\b|\bNaN\b/g;
+/**
+ * A string as it stands, or a bare word that Python writes for a float that JSON cannot hold. A string without an end
+ * reaches to that of the text, so that a hostile one is read once and not from each of its quotes.
+ */
+const bareWords = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|-?\bInfinity\b|\bNaN\b/gs;
 
 /**
  * `JSON.parse` that also takes Python's bare `Infinity`, `-Infinity` (as such) and `NaN` (as null).
