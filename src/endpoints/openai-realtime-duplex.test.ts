@@ -730,7 +730,10 @@ describe('what does not end a session', () => {
     });
     const seen = await hold(server);
     expect(seen.outcome).toEqual({ ok: true });
-    expect(seen.duplex?.warnings).toEqual(['ignored 6 messages that are no JSON objects']);
+    expect(seen.duplex?.warnings).toEqual([
+      'ignored messages that are no JSON objects: "" (the first of 6)',
+      'events whose server_event_seq is no whole number are not acknowledged: "x"',
+    ]);
   });
 
   it('a nesting too deep to write down is a failure, not a crash', async () => {

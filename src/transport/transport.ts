@@ -98,9 +98,11 @@ export type WebSocketHandler = {
   onOpen(timeMs: number): void;
   /**
    * A text message. `timeMs` was read when the socket was read, before any parsing; messages that one read completed
-   * share its time. Binary messages are left out.
+   * share its time.
    */
   onText(text: string, timeMs: number): void;
+  /** A binary message, of which only the length is told: no protocol spoken here has any. */
+  onBinary?(bytes: number): void;
   /** Called once, and nothing after it. */
   onEnd(end: WebSocketEnd, times: ExchangeTimes): void;
 };

@@ -210,8 +210,9 @@ class Link implements WebSocketCall {
       this.#handler.onOpen(this.#openMs);
     });
     ws.on('message', (data, isBinary) => {
-      if (this.#ended || isBinary) return;
-      this.#handler.onText(data.toString(), this.#readMs);
+      if (this.#ended) return;
+      if (isBinary) this.#handler.onBinary?.(Array.isArray(data) ? 0 : data.byteLength);
+      else this.#handler.onText(data.toString(), this.#readMs);
     });
     ws.on('unexpected-response', (_request, response) => this.#refused(response));
     ws.on('error', (error) => this.#end(failureOf(error, this.#openMs !== null)));

@@ -42,6 +42,7 @@ function transportOf(options: Partial<TransportOptions> = {}): Transport {
 
 function open(transport: Transport, request: Partial<WebSocketRequest> & { url: string }): Seen {
   const texts: Seen['texts'] = [];
+  const binary: number[] = [];
   let call: WebSocketCall | null = null;
   let settleOpen = (): void => {};
   const opened = new Promise<void>((resolve) => {
@@ -53,16 +54,17 @@ function open(transport: Transport, request: Partial<WebSocketRequest> & { url: 
       {
         onOpen: () => settleOpen(),
         onText: (text, timeMs) => texts.push({ text, timeMs }),
+        onBinary: (bytes) => binary.push(bytes),
         onEnd: (reason, times) => resolve({ end: reason, times }),
       },
     );
   });
   if (call === null) throw new Error('nothing was opened');
-  return { call, texts, opened, end };
+  return { call, texts, binary, opened, end };
 }
 
 describe.each(['socket', 'node-http'] as const)('a WebSocket of the %s transport', (name) => {
-  it('sends headers and texts, and takes texts with their time, and no binary message', async () => {
+  it('sends headers and texts, and takes texts with their time, and only the length of binary messages', async () => {
     const heard: string[] = [];
     const server = await stand(({ socket }) => {
       socket.on('message', (data) => {
@@ -87,6 +89,7 @@ describe.each(['socket', 'node-http'] as const)('a WebSocket of the %s transport
     const { end, times } = await seen.end;
     expect(heard).toEqual(['hello']);
     expect(seen.texts.map(({ text }) => text)).toEqual(['Hé 😀']);
+    expect(seen.binary).toEqual([3]);
     expect(end).toEqual({ kind: 'closed', code: 1000, reason: 'bye' });
     const request = server.peers[0]?.request;
     expect(request?.url).toBe('/v1/realtime?a=1');

@@ -81,6 +81,7 @@ export class EvalSession {
         openWebSocket: (request, handler) => this.#transport.openWebSocket(request, handler),
       },
       (event, timeMs) => this.#onEvent(event, timeMs),
+      this.#log.warnings,
     );
   }
 
@@ -103,10 +104,12 @@ export class EvalSession {
         responseDone: this.#log.ledger.createdCount > 0 && !this.#log.ledger.hasUnfinished,
         drainTimeout,
         closeTimeout,
-        warnings: [...this.#log.warnings],
+        warnings: this.#log.warnings.list,
         log: this.#log,
         streamStartMs,
       };
+    } catch (error) {
+      throw error instanceof SessionFault ? error.besides(this.#log.warnings.losses) : error;
     } finally {
       this.#connection.close();
     }

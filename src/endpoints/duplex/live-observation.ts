@@ -66,7 +66,7 @@ export function liveObservation(
     transcript,
     transcriptChunks: output.chunks,
     ineligibleReasons: failed === null ? ineligibleReasons(session, output) : ['case_failed'],
-    warnings: [...log.warnings],
+    warnings: log.warnings.list,
     outputTokens,
     requestRows: rows,
     metrics: sessionMetrics(
@@ -125,7 +125,8 @@ function silence({ core: { log } }: LiveSession, { chunks, writtenBytes }: Outpu
     ({ responseId }) => !log.ledger.isCancelled(responseId) && (writtenBytes.get(responseId) ?? 0) > 0,
   );
   if (spoke) return null;
-  return new SessionFault('empty', 'OmniInteract E2E requires a response with audio and transcript');
+  const message = 'OmniInteract E2E requires a response with audio and transcript';
+  return new SessionFault('empty', message).besides(log.warnings.losses);
 }
 
 function ineligibleReasons({ core: { log } }: LiveSession, { clippedBytes }: Output): string[] {

@@ -76,7 +76,10 @@ describe('a live session over a real socket', () => {
     const seen = await hold(server.url);
     expect(seen.outcome).toEqual({ ok: true });
     expect(appends).toBe(5);
-    expect(seen.duplex?.warnings).toEqual(['ignored 5 messages that are no JSON objects']);
+    expect(seen.duplex?.warnings).toEqual([
+      'ignored binary messages, which are no events: 3 bytes (the first of 5)',
+      'ignored messages that are no JSON objects: "no json" (the first of 5)',
+    ]);
     // Five times 2000, the commit, the decision and the end.
     expect(seen.events.timesMs).toHaveLength(10_003);
     const [exchange] = seen.attempts[0]?.exchanges ?? [];

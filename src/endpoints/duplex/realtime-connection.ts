@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { messageOf } from '../../foundation/errors.ts';
+import { parseTolerantJson } from '../../foundation/tolerant-json.ts';
 import type {
   ExchangeTimes,
   WebSocketCall,
@@ -8,9 +9,10 @@ import type {
   WebSocketRequest,
 } from '../../transport/transport.ts';
 import type { StopSignal } from '../endpoint.ts';
-import { asObject, type JsonObject } from '../json-values.ts';
+import { asObject, asText, type JsonObject } from '../json-values.ts';
 import type { SessionClock } from './session-clock.ts';
 import { SessionFault } from './session-fault.ts';
+import { type SessionNotes, shownText } from './session-notes.ts';
 
 /** Largest message in either direction, bytes. */
 export const maxMessageBytes = 64 * 1024 * 1024;
@@ -42,6 +44,7 @@ export function eventId(): string {
 export class RealtimeConnection {
   readonly #tools: ConnectionTools;
   readonly #onEvent: (event: JsonObject, timeMs: number) => void;
+  readonly #notes: SessionNotes;
   readonly #cleanups: (() => void)[] = [];
   #call: WebSocketCall | null = null;
   #open = false;
@@ -53,13 +56,19 @@ export class RealtimeConnection {
   #events = 0;
   #textBytes = 0;
   #ended = false;
-  /** Messages that are no JSON objects; they are left out. */
-  ignoredMessages = 0;
 
-  /** @param onEvent may throw a SessionFault, which ends the session */
-  constructor(tools: ConnectionTools, onEvent: (event: JsonObject, timeMs: number) => void) {
+  /**
+   * @param onEvent may throw a SessionFault, which ends the session
+   * @param notes get what was left out: messages that are no events, and events that came before
+   */
+  constructor(
+    tools: ConnectionTools,
+    onEvent: (event: JsonObject, timeMs: number) => void,
+    notes: SessionNotes,
+  ) {
     this.#tools = tools;
     this.#onEvent = onEvent;
+    this.#notes = notes;
   }
 
   /** `null` where nothing was opened. */
@@ -89,7 +98,12 @@ export class RealtimeConnection {
         this.#open = true;
         this.#wakeUp();
       },
-      onText: (text, timeMs) => this.#receive(text, timeMs),
+      onText: (text, timeMs) => this.#receive(() => this.#take(text, timeMs)),
+      onBinary: (bytes) =>
+        this.#receive(() => {
+          this.#countMessage(bytes);
+          this.#notes.lose('ignored binary messages, which are no events', `${bytes} bytes`);
+        }),
       onEnd: (end) => this.#closed(end),
     });
     await this.until(Number.POSITIVE_INFINITY, () => this.#open);
@@ -171,10 +185,10 @@ export class RealtimeConnection {
     this.#call?.close();
   }
 
-  #receive(text: string, timeMs: number): void {
+  #receive(take: () => void): void {
     if (this.#fault !== null) return;
     try {
-      this.#take(text, timeMs);
+      take();
     } catch (error) {
       this.fail(
         error instanceof SessionFault
@@ -185,24 +199,46 @@ export class RealtimeConnection {
     if (this.#wakeOnEvents) this.#wakeUp();
   }
 
-  #take(text: string, timeMs: number): void {
+  #countMessage(length: number): void {
     this.#events += 1;
-    this.#textBytes += text.length;
+    this.#textBytes += length;
     if (this.#events > mostEvents)
       throw new SessionFault('limit', `the session has more than ${mostEvents} events`);
     if (this.#textBytes > mostTextBytes)
       throw new SessionFault('limit', `the session's events are longer than ${mostTextBytes} bytes`);
+  }
+
+  #take(text: string, timeMs: number): void {
+    this.#countMessage(text.length);
     const event = parsedObject(text);
     if (event === null) {
-      this.ignoredMessages += 1;
+      this.#notes.lose('ignored messages that are no JSON objects', shownText(text));
       return;
     }
-    const seq = Number.isSafeInteger(event.server_event_seq) ? Number(event.server_event_seq) : null;
-    if (seq !== null && seq <= this.#lastSeq) return;
+    const seq = this.#seqOf(event);
+    if (seq !== null && seq <= this.#lastSeq) {
+      const type = shownText(asText(event.type) ?? '');
+      this.#notes.lose(
+        'dropped events as repetitions, their server_event_seq is not above the last',
+        `${type} with ${seq} after ${this.#lastSeq}`,
+      );
+      return;
+    }
     if (seq !== null) this.#lastSeq = seq;
     this.#onEvent(event, timeMs);
     if (seq !== null && !this.#ended)
       this.#call?.send(`{"type":"session.event_ack","server_event_seq":${seq}}`);
+  }
+
+  /** An event's number; `null` where it has none, as plain servers send them. */
+  #seqOf({ server_event_seq: seq }: JsonObject): number | null {
+    if (typeof seq === 'number' && Number.isSafeInteger(seq)) return seq;
+    if (seq !== undefined && seq !== null)
+      this.#notes.add(
+        'events whose server_event_seq is no whole number are not acknowledged',
+        shownText(seq),
+      );
+    return null;
   }
 
   #closed(end: WebSocketEnd): void {
@@ -229,9 +265,10 @@ function endText(end: WebSocketEnd, wasOpen: boolean): string {
   return wasOpen ? `Realtime session failed: ${end.message}` : end.message;
 }
 
+/** Servers in Python write NaN and Infinity where they have no figure, and clients in Python read them. */
 function parsedObject(text: string): JsonObject | null {
   try {
-    return asObject(JSON.parse(text));
+    return asObject(parseTolerantJson(text));
   } catch {
     return null;
   }

@@ -48,7 +48,11 @@ export class SessionCore {
     this.endMs = this.startMs;
     this.log = new SessionLog(options.name);
     this.#acks = new PlaybackAcks(this.log.queue);
-    this.connection = new RealtimeConnection(options.tools, (event, timeMs) => this.#onEvent(event, timeMs));
+    this.connection = new RealtimeConnection(
+      options.tools,
+      (event, timeMs) => this.#onEvent(event, timeMs),
+      this.log.warnings,
+    );
   }
 
   /** The session as the server made it; `null` until then. */
@@ -80,10 +84,8 @@ export class SessionCore {
     } catch (error) {
       this.endMs = this.nowMs;
       await this.#abandon();
-      throw error;
+      throw error instanceof SessionFault ? error.besides(this.log.warnings.losses) : error;
     } finally {
-      const ignored = this.connection.ignoredMessages;
-      if (ignored > 0) this.log.warnings.add(`ignored ${ignored} messages that are no JSON objects`);
       this.connection.close();
     }
   }

@@ -1,5 +1,8 @@
 import type { FailureKind } from '../../records/request-record.ts';
 
+/** Faults of something that did not come. */
+const kindsOfMissing: ReadonlySet<FailureKind> = new Set(['timeout', 'reset', 'empty']);
+
 /** Ends a session as a failure. Its message is the request's error text. */
 export class SessionFault extends Error {
   readonly kind: FailureKind;
@@ -13,5 +16,11 @@ export class SessionFault extends Error {
     this.kind = kind;
     this.body = body;
     this.code = code;
+  }
+
+  /** The same fault, which also says what was left out of the session, where it may have waited for just that. */
+  besides(losses: readonly string[]): SessionFault {
+    if (losses.length === 0 || !kindsOfMissing.has(this.kind)) return this;
+    return new SessionFault(this.kind, [this.message, ...losses].join('; '), this.body, this.code);
   }
 }

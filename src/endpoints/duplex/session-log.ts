@@ -12,7 +12,10 @@ import { EventJournal } from './event-journal.ts';
 import { PlaybackQueue } from './playback-queue.ts';
 import { ResponseLedger, responseIdOf } from './response-ledger.ts';
 import { ResponseTimings } from './response-timings.ts';
+import { SessionNotes, shownText } from './session-notes.ts';
 
+/** How a response may be done; only `failed` is a failure. */
+const responseStatuses: ReadonlySet<unknown> = new Set(['completed', 'cancelled', 'failed', 'incomplete']);
 /** Most a column of response indices holds. */
 const mostResponses = 0xffff;
 
@@ -26,7 +29,7 @@ export class SessionLog {
   readonly events = new EventLogBuilder();
   readonly journal = new EventJournal();
   readonly texts = new Map<string, string>();
-  readonly warnings = new Set<string>();
+  readonly warnings = new SessionNotes();
   /** Off = events are kept and not timed: nothing counts that came before the input began. */
   timing = true;
   readonly #timings = new Map<string, ResponseTimings>();
@@ -45,6 +48,12 @@ export class SessionLog {
   /** @throws SessionFault when the event can't be right */
   take(event: JsonObject, timeMs: number): void {
     this.ledger.enter(event);
+    // The one that opened the session does not come here.
+    if (event.type === 'session.created')
+      this.warnings.add(
+        'session.created came again, the first one counts',
+        shownText(asObject(event.session)?.id ?? null),
+      );
     const id = responseIdOf(event);
     if (audioDeltaTypes.has(event.type)) this.#takeAudio(event, timeMs, id);
     else {
@@ -100,6 +109,7 @@ export class SessionLog {
     if (this.timing && id !== null && bytes > 0) this.timingsOf(id).onAudio(timeMs, bytes, event);
     const { responseId, pcm } = this.#audio.read(event);
     this.#audioIds.add(responseId);
+    this.#noteLate(event, responseId);
     const taken = this.queue.push(responseId, pcm, timeMs);
     this.journal.append(withoutPayload(event, taken), timeMs);
     this.#note(timeMs, eventKinds.audio, pcm.length, id, pcm.length / 2);
@@ -109,6 +119,7 @@ export class SessionLog {
     const delta = asText(event.delta) ?? '';
     this.#note(timeMs, delta === '' ? eventKinds.empty : eventKinds.text, Buffer.byteLength(delta), id);
     if (delta === '') return;
+    this.#noteLate(event, id);
     if (id === null) this.#strayText = true;
     else {
       if (this.timing) this.timingsOf(id).onText(timeMs);
@@ -116,11 +127,26 @@ export class SessionLog {
     }
   }
 
+  /** Kept, as the reference keeps it: a cancelled response may have some on its way. */
+  #noteLate(event: JsonObject, id: string | null): void {
+    if (id !== null && this.ledger.isDone(id))
+      this.warnings.add(
+        `${event.type} after response.done of its response, counted as part of it`,
+        shownText(id),
+      );
+  }
+
   #takeDone(event: JsonObject, id: string): void {
     this.queue.complete(id);
     const response = asObject(event.response);
-    const status = asText(response?.status) ?? asText(event.status);
+    const given = response?.status ?? event.status;
+    const status = asText(given);
     if (status !== null) this.#statuses.set(id, status);
+    if (!responseStatuses.has(given) && !this.ledger.isCancelled(id))
+      this.warnings.add(
+        'response.done without a known status, taken as completed',
+        `${shownText(given ?? null)} of ${shownText(id)}`,
+      );
     const usage = asObject(response?.usage);
     if (usage !== null) this.#usages.set(id, usage);
   }

@@ -103,7 +103,7 @@ function factsOf(
     transcript: chunks.map(({ text }) => text).join(' '),
     transcriptChunks: chunks,
     ineligibleReasons: fault === null ? [] : ['case_failed'],
-    warnings: [...log.warnings],
+    warnings: log.warnings.list,
     outputTokens,
     requestRows: rows,
     metrics: sessionMetrics(rows, timings, origin?.fromMs ?? null),

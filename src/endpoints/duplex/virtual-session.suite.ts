@@ -95,6 +95,11 @@ export class VirtualServer {
     if (!this.#closed) this.#handler?.onText(text, this.clock.nowMs());
   }
 
+  /** Sends a binary message, at once. */
+  binary(bytes: number): void {
+    if (!this.#closed) this.#handler?.onBinary?.(bytes);
+  }
+
   end(end: WebSocketEnd): void {
     if (this.#closed) return;
     this.#closed = true;

@@ -1,0 +1,219 @@
+import { describe, expect, it } from 'vitest';
+import type { Observation } from '../endpoint.ts';
+import { observeLive, openaiRealtimeDuplex } from '../openai-realtime-duplex.ts';
+import {
+  audioDelta,
+  created,
+  done,
+  type Event,
+  politeServer,
+  preparedLive,
+  textDelta,
+  type VirtualServer,
+} from './virtual-session.suite.ts';
+
+/** Holds a session with a polite server that says these things after the second append. */
+function hold(
+  say: (server: VirtualServer) => void,
+  { timeoutS = 30, server = politeServer() } = {},
+): Promise<Observation> {
+  let appends = 0;
+  server.on('input_audio_buffer.append', () => {
+    appends += 1;
+    if (appends === 2) say(server);
+  });
+  const prepared = preparedLive(openaiRealtimeDuplex.prepare, { timeoutS });
+  return server.observe(({ transport, stop, clock }) => observeLive(prepared, { transport, stop }, clock));
+}
+
+const messageOf = (seen: Observation) => (seen.outcome.ok ? null : seen.outcome.message);
+const notesOf = (seen: Observation) => seen.duplex?.warnings;
+
+/** One spoken response whose done carries these figures, as JSON text. */
+const withFigures = (figures: string) => (server: VirtualServer) => {
+  server.emit(created('r1'));
+  server.emit(audioDelta('r1', 2400), 10);
+  server.emit(textDelta('r1', 'Hi'), 20);
+  server.clock.at(server.clock.nowMs() + 30, () =>
+    server.raw(
+      `{"type":"response.done","response_id":"r1","response":{"id":"r1","status":"completed"},${figures}}`,
+    ),
+  );
+};
+
+describe('a message that is no event', () => {
+  it('is left out and told, with its beginning, once for all of a kind', async () => {
+    const seen = await hold((server) => {
+      server.binary(3);
+      server.binary(4);
+      server.raw(`{not json\n${'x'.repeat(500)}`);
+      server.raw('[1]');
+    });
+    expect(seen.outcome).toEqual({ ok: true });
+    expect(notesOf(seen)).toEqual([
+      'ignored binary messages, which are no events: 3 bytes (the first of 2)',
+      `ignored messages that are no JSON objects: "{not json\\n${'x'.repeat(110)}…" (the first of 2)`,
+    ]);
+  });
+
+  it('is named where the session then waits for something in vain', async () => {
+    const seen = await hold(
+      (server) => {
+        server.emit(created('r1'));
+        server.clock.at(server.clock.nowMs() + 5, () =>
+          server.raw('{"type":"response.done","response_id":"r1","x":nan}'),
+        );
+      },
+      { timeoutS: 5 },
+    );
+    expect(messageOf(seen)).toBe(
+      'Timed out waiting for committed input and stable responses; unfinished response_ids=[\'r1\']; ignored messages that are no JSON objects: "{\\"type\\":\\"response.done\\",\\"response_id\\":\\"r1\\",\\"x\\":nan}"',
+    );
+  });
+
+  it('is named where nothing but such came at the handshake', async () => {
+    const server = politeServer().off('session.update');
+    server.on('session.update', () => server.binary(99));
+    expect(messageOf(await hold(() => {}, { server }))).toBe(
+      'Timed out waiting for session.created; ignored binary messages, which are no events: 99 bytes',
+    );
+  });
+
+  it('says nothing where the failure has its own cause', async () => {
+    const seen = await hold((server) => {
+      server.raw('no json');
+      server.emit({ type: 'error', error: { code: 'engine_error', message: 'it broke' } });
+    });
+    expect(messageOf(seen)).toBe('engine_error: it broke');
+  });
+});
+
+describe('bare words of Python', () => {
+  it('are no figures, and no reason to lose the event', async () => {
+    const seen = await hold(
+      withFigures(
+        '"metadata":{"response_request_metrics":{"ttft_ms":NaN,"ttfp_ms":95},"stage_metrics":{"0":{"num_tokens_out":3,"vllm_ttft_ms":NaN}}}',
+      ),
+    );
+    expect(seen.outcome).toEqual({ ok: true });
+    expect(seen.outputTokens).toBe(3);
+    // Text came 20 ms after the response was created.
+    expect(seen.duplex?.requestRows[0]?.timings).toMatchObject({ ttftMs: 20, ttfpMs: 95 });
+    expect(notesOf(seen)).toEqual([]);
+  });
+});
+
+describe('numbers of events', () => {
+  const numbered = (event: Event, seq: unknown) => JSON.stringify({ ...event, server_event_seq: seq });
+
+  it('that do not ascend drop the event, which is told', async () => {
+    const seen = await hold((server) => {
+      server.emit(created('r1'));
+      server.clock.at(server.clock.nowMs() + 5, () => {
+        server.raw(numbered(audioDelta('r1', 2400), -1));
+        server.raw(numbered(textDelta('r1', 'a'), 1));
+      });
+      server.emit(done('r1'), 10);
+    });
+    expect(seen.outcome).toEqual({ ok: true });
+    // created and updated were 1 and 2, and the response 3.
+    expect(notesOf(seen)).toEqual([
+      'dropped events as repetitions, their server_event_seq is not above the last: "response.output_audio.delta" with -1 after 3 (the first of 2)',
+    ]);
+  });
+
+  it('that are none are told, and the event counts without an acknowledgement', async () => {
+    const server = politeServer();
+    const seen = await hold(
+      (it) => {
+        it.emit(created('r1'));
+        it.emit(audioDelta('r1', 2400), 1);
+        it.clock.at(it.clock.nowMs() + 5, () => {
+          it.raw(numbered(textDelta('r1', 'a'), 'x'));
+          it.raw(numbered(textDelta('r1', 'b'), 1e20));
+          it.raw(numbered(textDelta('r1', 'c'), null));
+        });
+        it.emit(done('r1'), 10);
+      },
+      { server },
+    );
+    expect(seen.text).toBe('abc');
+    expect(notesOf(seen)).toEqual([
+      'events whose server_event_seq is no whole number are not acknowledged: "x" (the first of 2)',
+    ]);
+    const acked = server.sentOf('session.event_ack').map(({ event }) => event.server_event_seq);
+    expect(acked).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  it('that went back are named where the response they belong to never ends', async () => {
+    const seen = await hold(
+      (server) => {
+        server.emit(created('r1'));
+        server.clock.at(server.clock.nowMs() + 5, () => server.raw(numbered(done('r1'), 2)));
+      },
+      { timeoutS: 5 },
+    );
+    expect(messageOf(seen)).toContain(
+      'unfinished response_ids=[\'r1\']; dropped events as repetitions, their server_event_seq is not above the last: "response.done" with 2 after 3',
+    );
+  });
+});
+
+describe('events out of their order', () => {
+  it('sound and text after the end of their response count, and are told', async () => {
+    const seen = await hold((server) => {
+      server.emit(created('r1'));
+      server.emit(audioDelta('r1', 2400), 1);
+      server.emit(textDelta('r1', 'a'), 2);
+      server.emit(done('r1'), 3);
+      server.emit(audioDelta('r1', 2400), 4);
+      server.emit(audioDelta('r1', 2400), 5);
+      server.emit(textDelta('r1', 'b'), 6);
+    });
+    expect(seen).toMatchObject({ outcome: { ok: true }, text: 'ab', audio: { frames: 7200 } });
+    expect(notesOf(seen)).toEqual([
+      'response.output_audio.delta after response.done of its response, counted as part of it: "r1" (the first of 2)',
+      'response.output_audio_transcript.delta after response.done of its response, counted as part of it: "r1"',
+    ]);
+  });
+
+  it('a second session.created changes nothing, and is told', async () => {
+    const seen = await hold((server) => {
+      server.emit({ type: 'session.created', session: { id: 'other' } });
+    });
+    expect(seen.outcome).toEqual({ ok: true });
+    expect(seen.duplex?.serverSessionId).toBe('duplex-7');
+    expect(notesOf(seen)).toEqual(['session.created came again, the first one counts: "other"']);
+  });
+});
+
+describe('the end of a response', () => {
+  const ends = (response: Record<string, unknown>, more: Record<string, unknown> = {}) =>
+    hold((server) => {
+      server.emit(created('r1'));
+      server.emit({ type: 'response.done', response_id: 'r1', response, ...more }, 5);
+    });
+
+  it.each([
+    ['a word that nobody knows', { status: 'weird' }, '"weird"'],
+    ['a number', { status: 5 }, '5'],
+    ['null', { status: null }, 'null'],
+    ['no status', {}, 'null'],
+  ])('with %s is taken as completed, and told', async (_, response, shown) => {
+    const seen = await ends(response);
+    expect(seen.outcome).toEqual({ ok: true });
+    expect(notesOf(seen)).toEqual([
+      `response.done without a known status, taken as completed: ${shown} of "r1"`,
+    ]);
+  });
+
+  it.each([
+    ['completed', { status: 'completed' }, {}],
+    ['incomplete', { status: 'incomplete' }, {}],
+    ['cancelled', { status: 'cancelled' }, {}],
+    ['cancelled by its details alone', { status_details: { type: 'cancelled' } }, {}],
+    ['completed at the event itself', {}, { status: 'completed' }],
+  ])('%s needs no remark', async (_, response, more) => {
+    expect(notesOf(await ends(response, more))).toEqual([]);
+  });
+});
