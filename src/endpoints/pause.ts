@@ -1,7 +1,5 @@
+import { longestTimerMs } from '../foundation/longest-timer.ts';
 import type { StopSignal } from './endpoint.ts';
-
-/** What a timer can wait for at most, ms; beyond it Node would not wait at all. */
-const longestMs = 2 ** 31 - 1;
 
 /** Waits, unless the run stops first. */
 export function pause(ms: number, stop: StopSignal): Promise<void> {
@@ -10,7 +8,7 @@ export function pause(ms: number, stop: StopSignal): Promise<void> {
       resolve();
       return;
     }
-    const timer = setTimeout(end, Math.min(ms, longestMs));
+    const timer = setTimeout(end, Math.min(ms, longestTimerMs));
     const forget = stop.onStop(end);
     function end(): void {
       clearTimeout(timer);

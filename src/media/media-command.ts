@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { OmnimeterError } from '../foundation/errors.ts';
+import { longestTimerMs } from '../foundation/longest-timer.ts';
 import { ffmpegInstallHint } from './ffmpeg.ts';
 
 /** A program for media that is missing, failed, or took too long. */
@@ -38,7 +39,7 @@ export async function runMediaCommand(run: MediaCommand): Promise<Buffer> {
     child.stdout.destroy();
     child.stderr.destroy();
   };
-  const timer = setTimeout(() => end('timeout'), timeoutS * 1000);
+  const timer = setTimeout(() => end('timeout'), Math.min(timeoutS * 1000, longestTimerMs));
   child.stdout.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > maxOutputBytes) end('output');

@@ -3,6 +3,7 @@ import { connect as connectTcp, isIP } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { connect as connectTls, createSecureContext } from 'node:tls';
 import { messageOf } from '../foundation/errors.ts';
+import { longestTimerMs } from '../foundation/longest-timer.ts';
 import { openTunnel } from './proxy-tunnel.ts';
 import type { Route } from './route.ts';
 
@@ -87,7 +88,10 @@ export class Dial {
     this.#done = done;
     const limitMs = dialer.options.connectTimeoutMs;
     if (limitMs > 0)
-      this.#timer = setTimeout(() => this.#fail(`it did not open within ${limitMs} ms`), limitMs);
+      this.#timer = setTimeout(
+        () => this.#fail(`it did not open within ${limitMs} ms`),
+        Math.min(limitMs, longestTimerMs),
+      );
     const { proxy } = route;
     const first = proxy ?? route;
     if (first.secure) this.#startTls(null, first, (socket) => this.#firstHopOpen(socket));

@@ -1,9 +1,7 @@
 import type { Socket } from 'node:net';
 import { nowMs } from '../foundation/clock.ts';
+import { longestTimerMs } from '../foundation/longest-timer.ts';
 import type { ExchangeTimes, HttpCall, HttpHandler, HttpRequest, TransportErrorKind } from './transport.ts';
-
-/** The longest delay that a timer takes, ms; longer limits are as good as none. */
-const maxTimerMs = 2 ** 31 - 1;
 
 function expire(exchange: Exchange): void {
   exchange.onTimeout();
@@ -49,7 +47,7 @@ export class Exchange {
   start(): void {
     this.sendMs = nowMs();
     const limitMs = this.request.timeoutMs;
-    if (limitMs > 0) this.#timer = setTimeout(expire, Math.min(limitMs, maxTimerMs), this);
+    if (limitMs > 0) this.#timer = setTimeout(expire, Math.min(limitMs, longestTimerMs), this);
   }
 
   head(status: number, reason: string, headers: ReadonlyMap<string, string>, timeMs: number): void {

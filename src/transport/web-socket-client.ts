@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import { nowMs } from '../foundation/clock.ts';
 import { messageOf } from '../foundation/errors.ts';
+import { longestTimerMs } from '../foundation/longest-timer.ts';
 import { addressOf, type Dial, Dialer } from './dial.ts';
 import { proxyRules } from './proxy-rules.ts';
 import { openTunnel } from './proxy-tunnel.ts';
@@ -103,7 +104,7 @@ class Link implements WebSocketCall {
     if (limitMs > 0)
       this.#openTimer = setTimeout(
         () => this.#end({ kind: 'timeout', message: `the WebSocket did not open within ${limitMs} ms` }),
-        limitMs,
+        Math.min(limitMs, longestTimerMs),
       );
   }
 

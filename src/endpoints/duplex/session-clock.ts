@@ -1,4 +1,5 @@
 import { nowMs } from '../../foundation/clock.ts';
+import { longestTimerMs } from '../../foundation/longest-timer.ts';
 
 /** A session's time. Tests have one of their own, which only moves when nothing else is left to do. */
 export type SessionClock = {
@@ -27,7 +28,7 @@ export const realClock: SessionClock = {
     const wait = (): void => {
       timer = null;
       const leftMs = timeMs - nowMs() - timerSlackMs;
-      if (leftMs >= 1) timer = setTimeout(wait, Math.min(leftMs, 2 ** 31 - 1));
+      if (leftMs >= 1) timer = setTimeout(wait, Math.min(leftMs, longestTimerMs));
       else turn = setImmediate(spin);
     };
     wait();

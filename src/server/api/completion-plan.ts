@@ -59,7 +59,9 @@ export async function planCompletion(body: unknown, context: ApiContext): Promis
   if (prompts.length * perPrompt > mostChoices)
     throw new RequestError(400, `At most ${mostChoices} choices come of one request.`, 'n');
   const maxTokens = request.max_tokens ?? defaultMaxTokens;
-  const params = paramsOfStages(context.pipeline, { ...request, max_tokens: maxTokens }, null);
+  // Each run has a prompt of its own.
+  const { prompt: _all, ...sampling } = request;
+  const params = paramsOfStages(context.pipeline, { ...sampling, max_tokens: maxTokens }, null);
   const runs: RunRequest[] = [];
   let promptTokens = 0;
   for (const prompt of prompts) {

@@ -158,6 +158,14 @@ describe('text from a scripted server', () => {
       await post(`${server.url}/v1/completions`, { prompt: 'Count', max_tokens: 4 }),
     );
     expect(seen[0]).toMatchObject({ url: '/v1/completions', body: { prompt: 'Count', max_tokens: 4 } });
+    await post(`${server.url}/v1/completions`, { prompt: ['One', 'Two'], n: 2, max_tokens: 4 });
+    const prompts = seen.slice(1).map(({ body }) => [body.prompt, body.n]);
+    expect(prompts.sort()).toEqual([
+      ['One', 1],
+      ['One', 1],
+      ['Two', 1],
+      ['Two', 1],
+    ]);
     expect(reply.choices[0]).toMatchObject({ text: 'one two', finish_reason: 'stop' });
     expect(reply.usage?.completion_tokens).toBe(2);
   });

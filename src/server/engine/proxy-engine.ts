@@ -121,12 +121,19 @@ class ProxySequence {
   readonly #request: StageRequest;
   readonly #listener: StageListener;
   readonly #left: (sequence: ProxySequence) => void;
+  readonly #warn: (detail: string) => void;
   readonly #abort = new AbortController();
 
-  constructor(request: StageRequest, listener: StageListener, left: (sequence: ProxySequence) => void) {
+  constructor(
+    request: StageRequest,
+    listener: StageListener,
+    left: (sequence: ProxySequence) => void,
+    warn: (detail: string) => void,
+  ) {
     this.#request = request;
     this.#listener = listener;
     this.#left = left;
+    this.#warn = warn;
   }
 
   /** The remote server has the whole request; what a stage before this one makes is nothing to it. */
@@ -157,7 +164,8 @@ class ProxySequence {
     } catch (error) {
       if (signal.aborted) return;
       this.#left(this);
-      const { status, message } = ProxyError.from(error);
+      const { status, message, detail } = ProxyError.from(error);
+      if (detail !== null) this.#warn(detail);
       this.#listener.onFailure({ status, message });
     }
   }
@@ -175,6 +183,14 @@ export function proxyEngine(stage: StageDefinition, { scheduler }: EngineContext
   const running = new Set<ProxySequence>();
   const waiting = new Set<ProxySequence>();
 
+  let warnedOf = '';
+  /** A server that is away fails every request in the same words: they are said once. */
+  const warn = (detail: string): void => {
+    if (detail === warnedOf) return;
+    warnedOf = detail;
+    console.error(`warning: stage ${stage.stageId} (${stage.name}) on engine proxy: ${detail}`);
+  };
+
   const admit = (sequence: ProxySequence): void => {
     running.add(sequence);
     void sequence.run(remote, options, () => scheduler.nowMs());
@@ -191,7 +207,7 @@ export function proxyEngine(stage: StageDefinition, { scheduler }: EngineContext
   return {
     kind: remote.kind,
     submit(request, listener) {
-      const sequence = new ProxySequence(request, listener, left);
+      const sequence = new ProxySequence(request, listener, left, warn);
       if (running.size < stage.maxNumSeqs) admit(sequence);
       else waiting.add(sequence);
       return sequence;

@@ -22,10 +22,13 @@ function readBody(body: string): { message: string; code: unknown } {
 export class ProxyError extends Error {
   /** HTTP status that the request comes to. */
   readonly status: number;
+  /** What the server's owner should know and its clients should not, such as an address; `null` = nothing. */
+  readonly detail: string | null;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, detail: string | null = null) {
     super(message);
     this.status = status;
+    this.detail = detail;
   }
 
   /**
@@ -47,8 +50,8 @@ export class ProxyError extends Error {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (/TIMEOUT|ETIMEDOUT/.test(code))
       return new ProxyError(504, `The remote server was silent for too long (${code}).`);
-    const message = error instanceof Error ? error.message : String(error);
-    const told = code === '' || message.includes(code) ? message : `${message} (${code})`;
-    return new ProxyError(502, `The connection to the remote server failed: ${told}`);
+    const detail = error instanceof Error ? error.message : String(error);
+    const told = code === '' ? '' : ` (${code})`;
+    return new ProxyError(502, `The connection to the remote server failed${told}.`, detail);
   }
 }

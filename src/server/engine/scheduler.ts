@@ -1,3 +1,4 @@
+import { longestTimerMs } from '../../foundation/longest-timer.ts';
 import { type ScheduledTask, TaskHeap } from './task-heap.ts';
 
 /**
@@ -31,9 +32,6 @@ const restMs = 2;
 /** Over so long the rate is taken, ms. */
 const rateWindowMs = 25;
 
-/** The latest that a timer is set ahead: a longer delay is not representable in a timer. */
-const maxDelayMs = 2 ** 31 - 1;
-
 /**
  * A scheduler on the event loop's timers: one timer for any number of tasks; what is due runs in turns between which
  * sockets are served.
@@ -62,7 +60,7 @@ export function timerScheduler(nowMs: () => number, onTaskError: (error: unknown
     const delayMs = next.dueMs - nowMs();
     // A timer counts whole ms, so up to 1 ms of lateness is the price of not spinning.
     if (delayMs <= 0) immediate = setImmediate(turn);
-    else timer = setTimeout(turn, Math.min(Math.max(rest.leastMs(), Math.ceil(delayMs)), maxDelayMs));
+    else timer = setTimeout(turn, Math.min(Math.max(rest.leastMs(), Math.ceil(delayMs)), longestTimerMs));
   };
   const turn = (): void => {
     disarm();

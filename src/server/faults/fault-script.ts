@@ -1,4 +1,5 @@
 import { UsageError } from '../../foundation/errors.ts';
+import { longestTimerMs } from '../../foundation/longest-timer.ts';
 import { nearestName } from '../../foundation/nearest-name.ts';
 import type { RequestFault } from './request-fault.ts';
 
@@ -27,6 +28,11 @@ function positive(text: string): number | null {
   return text !== '' && Number.isFinite(value) && value > 0 ? value : null;
 }
 
+function milliseconds(text: string): number | null {
+  const value = positive(text);
+  return value === null || value > longestTimerMs ? null : value;
+}
+
 function afterEvents(kind: 'reset' | 'error-event'): FaultForm {
   return {
     example: `${kind}[:EVENTS]`,
@@ -41,7 +47,7 @@ const forms: Readonly<Record<string, FaultForm>> = {
   'slow-headers': {
     example: 'slow-headers:MS',
     read: (argument) => {
-      const ms = positive(argument);
+      const ms = milliseconds(argument);
       return ms === null ? null : { kind: 'slow-headers', ms };
     },
   },
@@ -50,7 +56,7 @@ const forms: Readonly<Record<string, FaultForm>> = {
     read: (argument) => {
       const [events = '', ms = ''] = argument.split(':');
       const after = events === '' ? 0 : wholeNumber(events);
-      const time = ms === '' ? null : positive(ms);
+      const time = ms === '' ? null : milliseconds(ms);
       if (after === null || (ms !== '' && time === null)) return null;
       return { kind: 'stall', afterEvents: after, ms: time };
     },
@@ -89,7 +95,7 @@ const forms: Readonly<Record<string, FaultForm>> = {
     read: (argument) => {
       const [stage = '', back = ''] = argument.split(':');
       const stageId = wholeNumber(stage);
-      const backAfterMs = back === '' ? null : positive(back);
+      const backAfterMs = back === '' ? null : milliseconds(back);
       if (stageId === null || (back !== '' && backAfterMs === null)) return null;
       return { kind: 'dead-replica', stageId, backAfterMs };
     },
