@@ -36,14 +36,15 @@ export const duplexEvalCommand: Command = {
   },
 };
 
-async function generateStep(flags: Flags, { env, io }: CommandContext): Promise<number> {
+async function generateStep(flags: Flags, context: CommandContext): Promise<number> {
+  const { env, io } = context;
   const refAudio = needed(flags, 'ref-audio', 'generate');
   const responseRoot = needed(flags, 'response-root', 'generate');
   const { generate } = await import('../bench/duplex-eval/generate.ts');
   const key = env.OPENAI_API_KEY;
   return generate(
     {
-      samples: await samples(flags),
+      samples: await samples(flags, context),
       url: flags.url,
       model: flags.model,
       refAudio,
@@ -59,14 +60,14 @@ async function generateStep(flags: Flags, { env, io }: CommandContext): Promise<
   );
 }
 
-async function evaluateStep(flags: Flags, { io }: CommandContext): Promise<number> {
+async function evaluateStep(flags: Flags, context: CommandContext): Promise<number> {
   const model = needed(flags, 'judge-model', 'evaluate');
   const responseRoot = needed(flags, 'response-root', 'evaluate');
   const scoreRoot = needed(flags, 'score-root', 'evaluate');
   const { evaluate } = await import('../bench/duplex-eval/evaluate.ts');
   return evaluate(
     {
-      samples: await samples(flags),
+      samples: await samples(flags, context),
       responseRoot,
       scoreRoot,
       judge: { baseUrl: flags['judge-base-url'], model, apiKey: flags['judge-api-key'] },
@@ -77,18 +78,17 @@ async function evaluateStep(flags: Flags, { io }: CommandContext): Promise<numbe
       workers: flags['eval-workers'],
       overwrite: flags.overwrite,
     },
-    io,
+    context.io,
   );
 }
 
-async function samples(flags: Flags): Promise<EvalSample[]> {
-  const { chooseSamples, readManifest } = await import('../accuracy/duplex-eval/eval-sample.ts');
-  return chooseSamples(readManifest(flags.dataset, flags['media-root']), {
-    split: flags.split,
-    family: flags.family,
-    ids: flags.ids ?? [],
-    limit: flags.limit,
-  });
+async function samples(flags: Flags, { env, io }: CommandContext): Promise<EvalSample[]> {
+  const { evalSamples } = await import('../bench/duplex-eval/eval-samples.ts');
+  const { dataset, split, family, limit } = flags;
+  return await evalSamples(
+    { dataset, mediaRoot: flags['media-root'], choice: { split, family, ids: flags.ids ?? [], limit } },
+    { env, note: (line) => io.stderr(`note: ${line}`) },
+  );
 }
 
 function needed(

@@ -87,7 +87,7 @@ describe('manifests', () => {
   });
 
   test('what is no manifest is told', () => {
-    expect(() => readManifest('Hothan/Omni-DuplexEval', null)).toThrow('hf download Hothan/Omni-DuplexEval');
+    expect(() => readManifest('not/there.json', null)).toThrow('no such file or folder');
     expect(() => readManifest(manifest('m.json', '[{"id":"a"}]'), null)).toThrow('needs id, split and video');
     const odd = { id: 'a', split: 'x', video: 'v' };
     expect(() => readManifest(manifest('m.json', JSON.stringify([odd])), null)).toThrow('RTD or PR');

@@ -31,7 +31,27 @@ const splitTasks: Readonly<Record<string, string>> = {
   PR_post_event_reminder: 'post_event_reminder',
 };
 const taskNames: Readonly<Record<string, string>> = { event_reminder: 'proactive_reminder' };
-const manifestNames = ['manifest.jsonl', 'manifest.json', 'data.jsonl', 'data.json'];
+export const manifestNames = ['manifest.jsonl', 'manifest.json', 'data.jsonl', 'data.json'];
+
+/** The splits of the published dataset, sorted. */
+export const evalSplits = [
+  'PR_correction',
+  'PR_event_reminder',
+  'PR_post_event_reminder',
+  'RTD_OCR',
+  'RTD_Omni',
+  'RTD_counting',
+  'RTD_fine_grained_movement',
+  'RTD_interaction_relation',
+  'RTD_world_knowledge',
+] as const;
+
+/** A sample with its media as the row names or holds them. */
+export type EvalRow = Omit<EvalSample, 'videoPath' | 'questionAudioPath'> & {
+  readonly video: unknown;
+  /** `null` = the row has none. */
+  readonly questionAudio: unknown;
+};
 
 /** Which samples of a manifest are meant. */
 export type SampleChoice = {
@@ -57,9 +77,20 @@ export function readManifest(dataset: string, mediaRoot: string | null): EvalSam
   } catch (cause) {
     throw new InputFileError(`${path}: the manifest cannot be read: ${messageOf(cause)}`, { cause });
   }
-  return rows.map(({ value, line }, i) =>
-    sampleOf(value, root, line === null ? `${path}: row ${i + 1}` : `${path}:${line}`),
-  );
+  return rows.map(({ value, line }, i) => {
+    const where = line === null ? `${path}: row ${i + 1}` : `${path}:${line}`;
+    const { video, questionAudio, ...row } = evalRowOf(value, where);
+    const placed = (named: unknown, what: string): string => {
+      const name = textOf(named);
+      if (name === '') throw new InputFileError(`${where}: ${what} must be the path of a file.`);
+      return isAbsolute(name) ? name : join(root, name);
+    };
+    return {
+      ...row,
+      videoPath: placed(video, 'video'),
+      questionAudioPath: questionAudio === null ? null : placed(questionAudio, 'question_audio'),
+    };
+  });
 }
 
 function manifestPath(dataset: string): string {
@@ -71,7 +102,7 @@ function manifestPath(dataset: string): string {
   throw new InputFileError(
     found
       ? `--dataset ${dataset}: the folder holds no ${manifestNames.join(', ')}.`
-      : `--dataset ${dataset}: there is no such manifest. Download the dataset (hf download ${dataset} --repo-type dataset --local-dir DIR) and give its manifest or folder.`,
+      : `--dataset ${dataset}: there is no such file or folder, and it is not a data set's id of the form org/name or org/name@revision.`,
   );
 }
 
@@ -89,29 +120,38 @@ function field(row: Row, ...names: readonly string[]): unknown {
     .find((value) => value !== undefined && value !== null && value !== '');
 }
 
-function sampleOf(value: unknown, root: string, where: string): EvalSample {
+/**
+ * A row under whichever of its usual names a field has.
+ * @param where how messages call it
+ * @param knownSplit the split that it was read from, if that is known
+ * @throws InputFileError
+ */
+export function evalRowOf(value: unknown, where: string, knownSplit: string | null = null): EvalRow {
   if (!isRow(value)) throw new InputFileError(`${where}: a row must be an object.`);
   const text = (...names: readonly string[]): string => textOf(field(value, ...names));
   const id = text('id', 'sample_id', 'uid', 'name');
-  const split = text('split', 'subset', 'config');
-  const video = text('video', 'video_path', 'video_file');
-  if (id === '' || split === '' || video === '')
-    throw new InputFileError(`${where}: a row needs id, split and video.`);
+  const split = knownSplit ?? text('split', 'subset', 'config');
+  const video = field(value, 'video', 'video_path', 'video_file');
+  if (id === '' || split === '' || video === undefined)
+    throw new InputFileError(
+      `${where}: a row needs id, split and video; it has ${Object.keys(value).join(', ') || 'nothing'}.`,
+    );
   if (/[/\\]|^\.+$/.test(id) || /[/\\]|^\.+$/.test(split))
     throw new InputFileError(`${where}: id '${id}' or split '${split}' is no name of a file.`);
-  const audio = text('question_audio', 'audio', 'question_wav');
-  const placed = (path: string): string => (isAbsolute(path) ? path : join(root, path));
   const task = text('task_type', 'task', 'type') || splitTasks[split] || split.replace(/^(RTD|PR)_/i, '');
   return {
     id,
     split,
     family: familyOf(text('family').toLowerCase(), split, where),
     taskType: taskNames[task] ?? task,
-    videoPath: placed(video),
-    questionAudioPath: audio === '' ? null : placed(audio),
+    video,
+    questionAudio: field(value, 'question_audio', 'audio', 'question_wav') ?? null,
     questionText: text('question_text', 'question', 'instruction'),
     answers: [text('answer1', 'answer', 'ground_answer'), text('answer2')],
-    remindersS: [secondsOf(value.reminder1), secondsOf(value.reminder2)],
+    remindersS: [
+      secondsOf(field(value, 'reminder1', 'reminder_1')),
+      secondsOf(field(value, 'reminder2', 'reminder_2')),
+    ],
     durationS: secondsOf(field(value, 'video_duration', 'duration')),
   };
 }
@@ -122,18 +162,25 @@ function familyOf(named: string, split: string, where: string): EvalFamily {
   throw new InputFileError(`${where}: neither family nor split '${split}' says whether this is RTD or PR.`);
 }
 
+/** Whether a sample is one of those, but for their number. */
+export function isChosen(
+  sample: Pick<EvalSample, 'id' | 'split' | 'family'>,
+  { split, family, ids }: SampleChoice,
+): boolean {
+  return (
+    (split === 'all' || sample.split === split) &&
+    (family === 'all' || sample.family === family) &&
+    (ids.length === 0 || ids.includes(sample.id))
+  );
+}
+
 /**
  * The samples that were chosen, in the manifest's order.
  * @throws InputFileError where there is none
  */
 export function chooseSamples(samples: readonly EvalSample[], choice: SampleChoice): EvalSample[] {
-  const { split, family, ids, limit } = choice;
-  const chosen = samples.filter(
-    (sample) =>
-      (split === 'all' || sample.split === split) &&
-      (family === 'all' || sample.family === family) &&
-      (ids.length === 0 || ids.includes(sample.id)),
-  );
+  const { limit } = choice;
+  const chosen = samples.filter((sample) => isChosen(sample, choice));
   if (chosen.length === 0) {
     const splits = [...new Set(samples.map((sample) => sample.split))];
     throw new InputFileError(`no sample is chosen. Splits of the manifest: ${splits.join(', ')}.`);

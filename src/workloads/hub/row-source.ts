@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { InputFileError, messageOf } from '../../foundation/errors.ts';
-import type { LoadContext } from '../dataset.ts';
+import type { DatasetOptions, LoadContext } from '../dataset.ts';
 import { chooseConverted, chooseFiles, isConverted, type Part } from './choose-files.ts';
 import { parseDatasetReference } from './dataset-reference.ts';
 import { type HubDataset, openHubDataset } from './hub-dataset.ts';
@@ -24,6 +24,11 @@ export type RowSourceRequest = {
   readonly part: Part;
   /** Picks the files itself, where a data set does not follow the usual names; an empty list = as usual. */
   pick?(files: readonly string[]): readonly string[];
+};
+
+/** What is needed of a load: `options.name` is how notes call it. */
+export type RowSourceTools = Pick<LoadContext, 'env' | 'note'> & {
+  readonly options: Pick<DatasetOptions, 'name'>;
 };
 
 async function isPath(from: string): Promise<boolean> {
@@ -92,7 +97,7 @@ async function hubFiles(
   return hubShards(converted, names);
 }
 
-async function hubSource(request: RowSourceRequest, context: LoadContext): Promise<RowSource> {
+async function hubSource(request: RowSourceRequest, context: RowSourceTools): Promise<RowSource> {
   let shownAt = Date.now();
   const dataset = await openHubDataset(request.from, {
     env: context.env ?? process.env,
@@ -118,7 +123,7 @@ async function hubSource(request: RowSourceRequest, context: LoadContext): Promi
  * Opens the rows of a data set: a path of this machine where there is one, else an id on the hub.
  * @throws InputFileError, UsageError where there is neither, or no such subset or split
  */
-export async function openRowSource(request: RowSourceRequest, context: LoadContext): Promise<RowSource> {
+export async function openRowSource(request: RowSourceRequest, context: RowSourceTools): Promise<RowSource> {
   if (await isPath(request.from)) return await localSource(request);
   if (parseDatasetReference(request.from) === null)
     throw new InputFileError(

@@ -14,7 +14,7 @@ export const duplexEvalFlags = {
     default: 'Hothan/Omni-DuplexEval',
     common: true,
     placeholder: 'PATH',
-    doc: 'Manifest (JSON or JSONL) of a local copy of the dataset, or the folder that holds it.',
+    doc: 'The dataset’s id on the hub, or manifest (JSON or JSONL) of a local copy, or the folder that holds it.',
   },
   split: {
     group: 'Samples',
@@ -36,7 +36,7 @@ export const duplexEvalFlags = {
     kind: 'path',
     default: null,
     placeholder: 'DIR',
-    defaultDoc: 'the folder of the manifest',
+    defaultDoc: 'the folder of the manifest, or the hub',
     doc: 'Folder below which the relative paths of the manifest lie.',
   },
   limit: {
