@@ -103,10 +103,18 @@ export async function startRecorder(
   };
 }
 
-/** Flags of a short run of `bench serve` against a server; `flags` come last and so win. */
-export function benchFlags(url: string, flags: readonly string[]): string[] {
+/**
+ * Flags of a short run of `bench serve` against a server; `flags` come last and so win.
+ * @param tokenizer whether to load one, which takes a third of such a run
+ */
+export function benchFlags(
+  url: string,
+  flags: readonly string[],
+  { tokenizer = false }: { readonly tokenizer?: boolean } = {},
+): string[] {
   return [
     ...['bench', 'serve', '--base-url', url, '--dataset-name', 'random'],
+    ...(tokenizer ? [] : ['--skip-tokenizer-init']),
     ...['--random-input-len', '4', '--random-output-len', '3', ...flags],
   ];
 }

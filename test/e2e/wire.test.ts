@@ -23,10 +23,10 @@ const omniModel = 'Qwen/Qwen3-Omni-30B-A3B-Instruct';
 async function sent(
   recorder: Recorder,
   flags: readonly string[],
-  options: CliOptions = {},
+  options: CliOptions & { readonly tokenizer?: boolean } = {},
 ): Promise<CliResult & { generations: Recorded[] }> {
   const before = recorder.generations().length;
-  const result = await runCli(benchFlags(recorder.url, flags), options);
+  const result = await runCli(benchFlags(recorder.url, flags, options), options);
   expect(result.exitCode, result.stderr).toBe(0);
   return { ...result, generations: recorder.generations().slice(before) };
 }
@@ -35,9 +35,11 @@ describe('the model on the wire', () => {
   it("is the server's first where none is named", async () => {
     await withRecorder(async (recorder) => {
       await withFolder(async (dir) => {
-        const { stdout, generations } = await sent(recorder, [
-          ...['--num-prompts', '2', '--save-result', '--result-dir', dir, '--result-filename', 'r.json'],
-        ]);
+        const { stdout, generations } = await sent(
+          recorder,
+          ['--num-prompts', '2', '--save-result', '--result-dir', dir, '--result-filename', 'r.json'],
+          { tokenizer: true },
+        );
         expect(stdout).toContain(
           'Model not specified, fetching first model from server...\nUsing model: first\n',
         );
