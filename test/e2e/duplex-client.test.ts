@@ -131,18 +131,18 @@ function hold(
 
 const messageOf = (seen: Observation) => (seen.outcome.ok ? null : seen.outcome.message);
 
-/** As many at once as the server takes. */
+/** All at once; a server takes four conversations. */
 async function holdAll(names: readonly string[]): Promise<Map<string, Observation>> {
-  const seen = new Map<string, Observation>();
-  for (let at = 0; at < names.length; at += 4) {
-    const group = names.slice(at, at + 4);
-    const observed = await Promise.all(group.map((name) => hold(name)));
-    for (const [i, name] of group.entries()) {
-      const one = observed[i];
-      if (one) seen.set(name, one);
-    }
+  const servers: RunningServer[] = [];
+  try {
+    for (let at = 0; at < names.length; at += 4) servers.push(await serve(`all-${at}`, { sessions }));
+    const seen = names.map(
+      async (name, i) => [name, await hold(name, {}, servers[Math.floor(i / 4)])] as const,
+    );
+    return new Map(await Promise.all(seen));
+  } finally {
+    await Promise.all(servers.map((each) => each.close()));
   }
-  return seen;
 }
 
 describe('a live conversation with the embedded server', () => {
@@ -311,10 +311,12 @@ describe('a live conversation with the embedded server', () => {
       sessions: [{ name: 'spoken', responses: [spoken] }],
     });
     try {
-      const seen = await hold('spoken', {}, { url: old.url, requireResponse: true });
+      const [seen, vad] = await Promise.all([
+        hold('spoken', {}, { url: old.url, requireResponse: true }),
+        hold(null, { turn_detection: 'server_vad' }, { url: old.url }),
+      ]);
       expect(messageOf(seen)).toBeNull();
       expect(seen.text).toBe('Good morning to you.');
-      const vad = await hold(null, { turn_detection: 'server_vad' }, { url: old.url });
       expect(messageOf(vad)).toBeNull();
       expect(vad.duplex?.inputAudioChunks).toBe(18);
     } finally {
