@@ -25,6 +25,17 @@ export function isBelievable(number: number): boolean {
   return Math.abs(number) < mostBelievable;
 }
 
+/** The fields of an object without those that hold, or list, a figure that no server can mean. */
+export function believableFields(fields: JsonObject): JsonObject {
+  if (Object.values(fields).every(isSound)) return fields;
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => isSound(value)));
+}
+
+function isSound(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isSound);
+  return typeof value !== 'number' || isBelievable(value);
+}
+
 /**
  * A figure > 0, or `null`. Servers send numbers, numeric strings and lists of them (the first that fits counts);
  * booleans are not figures.

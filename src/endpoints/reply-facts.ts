@@ -1,5 +1,12 @@
 import type { ResponseFacts, StageSnapshot } from '../records/request-record.ts';
-import { asArray, asObject, isBelievable, type JsonObject, positiveNumber } from './json-values.ts';
+import {
+  asArray,
+  asObject,
+  believableFields,
+  isBelievable,
+  type JsonObject,
+  positiveNumber,
+} from './json-values.ts';
 
 /** No pipeline has more stages; a reply that names more is not to fill the report. */
 const mostStages = 64;
@@ -34,7 +41,7 @@ export class ReplyFacts {
       const fields = asObject(snapshot);
       if (!fields || (this.#stageCount >= mostStages && !Object.hasOwn(this.stages, stage))) continue;
       if (!Object.hasOwn(this.stages, stage)) this.#stageCount += 1;
-      this.stages[stage] = { ...this.stages[stage], ...believable(fields) };
+      this.stages[stage] = { ...this.stages[stage], ...believableFields(fields) };
     }
   }
 
@@ -56,17 +63,6 @@ export class ReplyFacts {
       peakMemoryMb: this.peakMemoryMb,
     };
   }
-}
-
-/** The fields without figures that no server can mean. */
-function believable(fields: JsonObject): JsonObject {
-  if (Object.values(fields).every(isSound)) return fields;
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => isSound(value)));
-}
-
-function isSound(value: unknown): boolean {
-  if (Array.isArray(value)) return value.every(isSound);
-  return typeof value !== 'number' || isBelievable(value);
 }
 
 /** Whether anything beside id, usage and plain text content can be in the message. */

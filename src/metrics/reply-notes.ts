@@ -10,6 +10,7 @@ export function replyNotesOf(succeeded: readonly RequestRecord[]): ReplyNotes {
   const doubtful = audio.filter(
     ({ durationS, droppedChunks, note }) => durationS !== null && droppedChunks === 0 && note !== null,
   );
+  const odd = succeeded.filter(({ duplex }) => (duplex?.warnings.length ?? 0) > 0);
   const polled = succeeded.filter((record) => pollGapsMs(record).length > 0);
   const requested: number[] = [];
   const received: number[] = [];
@@ -31,6 +32,8 @@ export function replyNotesOf(succeeded: readonly RequestRecord[]): ReplyNotes {
     untimedJobs: polled.filter(({ video }) => !((video?.generationMs ?? 0) > 0)).length,
     meanRequestedTokens: mean(requested),
     meanReceivedTokens: mean(received),
+    oddSessions: odd.length,
+    oddSessionNote: odd[0]?.duplex?.warnings[0] ?? null,
   };
 }
 

@@ -57,7 +57,7 @@ export class RunTally {
 
   #addPacing({ inputAudioChunks, pacingMeanLagMs, pacingMaxLagMs }: DuplexSessionFacts): void {
     this.#sessions += 1;
-    if (inputAudioChunks === 0) return;
+    if (inputAudioChunks === 0 || pacingMeanLagMs === null || pacingMaxLagMs === null) return;
     this.#pacedChunks += inputAudioChunks;
     this.#lagMs += pacingMeanLagMs * inputAudioChunks;
     this.#sums.pacingMaxLagMs = Math.max(this.#sums.pacingMaxLagMs ?? 0, pacingMaxLagMs);

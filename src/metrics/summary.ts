@@ -56,6 +56,9 @@ export type ReplyNotes = {
   /** Means over the successful requests that were asked for a length and whose tokens were counted. */
   readonly meanRequestedTokens: number | null;
   readonly meanReceivedTokens: number | null;
+  /** Full-duplex sessions with something odd that did not end them, and what the first of them had. */
+  readonly oddSessions: number;
+  readonly oddSessionNote: string | null;
 };
 
 /** One measured request, successful or not, in the units of the JSON's lists. `null` = not observed. */

@@ -106,9 +106,9 @@ export type DuplexSessionFacts = {
   readonly streamStartMs: number | null;
   readonly inputAudioChunks: number;
   readonly inputVideoFrames: number;
-  /** How late chunks of input left, mean and worst; 0 where none did. */
-  readonly pacingMeanLagMs: number;
-  readonly pacingMaxLagMs: number;
+  /** How late chunks of input left, mean and worst; `null` where none did. */
+  readonly pacingMeanLagMs: number | null;
+  readonly pacingMaxLagMs: number | null;
   /** Responses created. */
   readonly responseCount: number;
   readonly audioBytes: number;

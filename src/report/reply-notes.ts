@@ -22,6 +22,10 @@ export function renderReplyNotes({ notes, duplexTiming, run }: RunSummary): stri
     lines.push(
       `The audio of ${notes.doubtfulAudioReplies} replies may be incomplete or misread${because(notes.doubtfulAudioNote)}; it was counted as it came.`,
     );
+  if (notes.oddSessions > 0)
+    lines.push(
+      `${notes.oddSessions} sessions have remarks${because(notes.oddSessionNote)}: see artifact_warnings of each case, or duplex.warnings in the run's records.`,
+    );
   if (duplexTiming !== null && duplexTiming.untimedSessions > 0)
     lines.push(
       `${duplexTiming.untimedSessions} sessions omitted complete engine token timing; standard TPOT/ITL are unavailable for them. The server sends it with return_stage_metrics, see --print-stage.`,

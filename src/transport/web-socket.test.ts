@@ -16,6 +16,7 @@ import type {
 type Seen = {
   call: WebSocketCall;
   texts: { text: string; timeMs: number }[];
+  binary: number[];
   opened: Promise<void>;
   end: Promise<{ end: WebSocketEnd; times: ExchangeTimes }>;
 };

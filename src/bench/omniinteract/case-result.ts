@@ -52,13 +52,13 @@ export function caseResultOf(one: OmniInteractCase, record: RequestRecord, outpu
 }
 
 function observed(duplex: DuplexSessionFacts | null) {
-  const seconds = (ms: number | undefined): number | null => (ms === undefined ? null : ms / 1000);
+  const seconds = (ms: number | null): number | null => (ms === null ? null : ms / 1000);
   return {
     latency_s: duplex?.latencyS ?? null,
     input_audio_chunks: duplex?.inputAudioChunks ?? 0,
     input_video_frames: duplex?.inputVideoFrames ?? 0,
-    pacing_mean_lag_s: seconds(duplex?.pacingMeanLagMs),
-    pacing_max_lag_s: seconds(duplex?.pacingMaxLagMs),
+    pacing_mean_lag_s: seconds(duplex?.pacingMeanLagMs ?? null),
+    pacing_max_lag_s: seconds(duplex?.pacingMaxLagMs ?? null),
     responses: duplex?.responseCount ?? 0,
     audio_bytes: duplex?.audioBytes ?? 0,
     audio_clipped_bytes: duplex?.audioClippedBytes ?? 0,

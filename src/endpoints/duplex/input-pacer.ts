@@ -1,11 +1,11 @@
 import type { InputChunk } from './input-chunks.ts';
 import type { SessionCore } from './session-core.ts';
 
-/** How late the input left. */
+/** How late the input left, ms; `null` = nothing did. */
 export type PacingFacts = {
   readonly chunks: number;
-  readonly meanLagMs: number;
-  readonly maxLagMs: number;
+  readonly meanLagMs: number | null;
+  readonly maxLagMs: number | null;
 };
 
 /**
@@ -31,8 +31,8 @@ export class InputPacer {
   }
 
   facts(): PacingFacts {
-    const meanLagMs = this.#chunks === 0 ? 0 : this.#lagSumMs / this.#chunks;
-    return { chunks: this.#chunks, meanLagMs, maxLagMs: this.#maxLagMs };
+    if (this.#chunks === 0) return { chunks: 0, meanLagMs: null, maxLagMs: null };
+    return { chunks: this.#chunks, meanLagMs: this.#lagSumMs / this.#chunks, maxLagMs: this.#maxLagMs };
   }
 
   /**

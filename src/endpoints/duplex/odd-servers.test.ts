@@ -217,3 +217,77 @@ describe('the end of a response', () => {
     expect(notesOf(await ends(response, more))).toEqual([]);
   });
 });
+
+describe('figures that no server can mean', () => {
+  const carrier = (value: string) =>
+    `"metadata":{"audio_duration_ms":${value},"response_request_metrics":{"ttft_ms":${value},"ttfp_ms":${value}},` +
+    `"stage_metrics":{"0":{"num_tokens_out":${value},"vllm_ttft_ms":${value},"vllm_tpot_ms":${value},"vllm_itls_ms":[${value},5],"stage_name":"thinker"},"1":{"gen_ms":${value}}}},"usage":{"n":1}`;
+
+  it.each(['1e308', '1e999', '-1e308', 'Infinity', '1e15'])(
+    '%s: count as not sent, and are told',
+    async (value) => {
+      const seen = await hold(withFigures(carrier(value)));
+      expect(seen).toMatchObject({ outcome: { ok: true }, outputTokens: null, outputTokensSource: null });
+      const [row] = seen.duplex?.requestRows ?? [];
+      // As this client saw it: text 20 ms and sound 10 ms after the response was created.
+      expect(row?.timings).toMatchObject({ source: 'client_monotonic_receive', ttftMs: 20, ttfpMs: 10 });
+      expect(row?.stageZero).toEqual({ outputTokenCount: null, ttftMs: null, tpotMs: null, itlsMs: [] });
+      expect(seen.responses[0]?.stages).toEqual({ '0': { stage_name: 'thinker' }, '1': {} });
+      expect(notesOf(seen)).toEqual([
+        expect.stringMatching(
+          /^the server's figures that it cannot mean count as not sent: ttft_ms (-?1e\+(308|15)|1000000000000000|null) \(the first of 7\)$/,
+        ),
+      ]);
+    },
+  );
+
+  it.each([
+    ['-5', 6],
+    ['"NaN"', 6],
+    ['{}', 6],
+    ['true', 6],
+    ['null', 0],
+  ])('%s: are no times and no counts', async (value, times) => {
+    const seen = await hold(withFigures(carrier(value)));
+    expect(seen).toMatchObject({ outcome: { ok: true }, outputTokens: null });
+    expect(seen.duplex?.requestRows[0]).toMatchObject({
+      timings: { ttftMs: 20, ttfpMs: 10 },
+      stageZero: { outputTokenCount: null, ttftMs: null, tpotMs: null },
+    });
+    const note = "the server's figures that it cannot mean count as not sent: ttft_ms ";
+    const notes = notesOf(seen) ?? [];
+    expect(
+      notes.filter((text) => text.startsWith(note) && text.endsWith(` (the first of ${times})`)),
+    ).toHaveLength(times === 0 ? 0 : 1);
+  });
+
+  it('among the lengths of sound leave the bytes to tell it', async () => {
+    const seen = await hold((server) => {
+      server.emit(created('r1'));
+      server.emit(audioDelta('r1', 2400, { metadata: { audio_duration_ms: 1e300 } }), 5);
+      server.emit(done('r1'), 10);
+    });
+    expect(seen.duplex?.requestRows[0]?.timings?.audioDurationMs).toBe(100);
+    expect(notesOf(seen)).toEqual([
+      "the server's figures that it cannot mean count as not sent: audio_duration_ms 1e+300",
+    ]);
+  });
+
+  it('nor are more stages kept than any pipeline has', async () => {
+    const stages = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`s${i}`, { n: i }]));
+    const seen = await hold(withFigures(`"metadata":{"stage_metrics":${JSON.stringify(stages)}}`));
+    expect(Object.keys(seen.responses[0]?.stages ?? {})).toHaveLength(64);
+  });
+});
+
+describe('a session of which nothing was sent', () => {
+  it('has no lateness', async () => {
+    const server = politeServer().off('session.update');
+    server.on('session.update', () =>
+      server.emit({ type: 'error', error: 'full', code: 'resource_exhausted' }),
+    );
+    const seen = await hold(() => {}, { server });
+    expect(messageOf(seen)).toBe('resource_exhausted: full');
+    expect(seen.duplex).toMatchObject({ inputAudioChunks: 0, pacingMeanLagMs: null, pacingMaxLagMs: null });
+  });
+});

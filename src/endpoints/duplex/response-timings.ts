@@ -6,7 +6,14 @@ import type {
   DuplexStageZero,
 } from '../../records/duplex-session.ts';
 import type { StageSnapshot } from '../../records/request-record.ts';
-import { asArray, asObject, asText, type JsonObject } from '../json-values.ts';
+import {
+  asArray,
+  asObject,
+  asText,
+  believableFields,
+  isBelievable,
+  type JsonObject,
+} from '../json-values.ts';
 import { outputRateHz } from './playback-queue.ts';
 
 /** What times of a response count from, in place of its creation. */
@@ -22,6 +29,9 @@ const clientOrigins = {
 };
 const engineTpotOrigin = 'Stage-0 engine mean time per output token';
 
+/** No pipeline has more stages; a server that names more is not to fill the record. */
+const mostStages = 64;
+
 /** What was seen of one response, times as received; ms, `null` = not seen. */
 export class ResponseTimings {
   createdMs: number | null = null;
@@ -34,6 +44,12 @@ export class ResponseTimings {
   #serverTtfpMs: number | null = null;
   #serverOrigins: { ttft?: string; ttfp?: string } = {};
   readonly stages: Record<string, StageSnapshot> = {};
+  readonly #onNonsense: (name: string, value: unknown) => void;
+
+  /** @param onNonsense hears of each figure that the server cannot mean, which then counts as not sent */
+  constructor(onNonsense: (name: string, value: unknown) => void = () => {}) {
+    this.#onNonsense = onNonsense;
+  }
 
   get hasAudio(): boolean {
     return this.firstAudioMs !== null;
@@ -52,7 +68,7 @@ export class ResponseTimings {
     this.firstAudioMs ??= timeMs;
     this.lastAudioMs = timeMs;
     this.#audioBytes += bytes;
-    const announced = nonNegative(asObject(event.metadata)?.audio_duration_ms);
+    const announced = this.#figure('audio_duration_ms', asObject(event.metadata)?.audio_duration_ms);
     if (announced !== null) this.#announcedMs = Math.max(this.#announcedMs ?? 0, announced);
   }
 
@@ -63,8 +79,24 @@ export class ResponseTimings {
     const stages = firstObject(event, stagePlaces, 'stage_metrics');
     for (const [id, snapshot] of Object.entries(stages ?? {})) {
       const fields = asObject(snapshot);
-      if (fields !== null) this.stages[id] = fields;
+      if (fields !== null) this.#takeStage(id, fields);
     }
+  }
+
+  #takeStage(id: string, fields: JsonObject): void {
+    if (!Object.hasOwn(this.stages, id) && Object.keys(this.stages).length >= mostStages) return;
+    const kept = believableFields(fields);
+    this.stages[id] = kept;
+    for (const [name, value] of Object.entries(fields))
+      if (!Object.hasOwn(kept, name) || isNonsense(id, name, value))
+        this.#onNonsense(`${name} of stage ${id}`, value);
+  }
+
+  /** A finite figure ≥ 0, or `null`: not sent, or nonsense. */
+  #figure(name: string, value: unknown): number | null {
+    const figure = nonNegative(value);
+    if (figure === null && value !== undefined && value !== null) this.#onNonsense(name, value);
+    return figure;
   }
 
   get audioBytes(): number {
@@ -88,8 +120,8 @@ export class ResponseTimings {
   }
 
   #readServer(metrics: JsonObject): void {
-    this.#serverTtftMs = nonNegative(metrics.ttft_ms) ?? this.#serverTtftMs;
-    this.#serverTtfpMs = nonNegative(metrics.ttfp_ms) ?? this.#serverTtfpMs;
+    this.#serverTtftMs = this.#figure('ttft_ms', metrics.ttft_ms) ?? this.#serverTtftMs;
+    this.#serverTtfpMs = this.#figure('ttfp_ms', metrics.ttfp_ms) ?? this.#serverTtfpMs;
     const origins = asObject(metrics.measurement_origin);
     const ttft = asText(origins?.ttft);
     const ttfp = asText(origins?.ttfp);
@@ -175,16 +207,33 @@ function firstObject(
 
 function stageZeroOf(snapshot: StageSnapshot | undefined): DuplexStageZero | null {
   if (snapshot === undefined) return null;
-  const count = nonNegative(snapshot.num_tokens_out);
   return {
-    outputTokenCount: count !== null && Number.isInteger(count) ? count : null,
+    outputTokenCount: wholeNumber(snapshot.num_tokens_out),
     ttftMs: nonNegative(snapshot.vllm_ttft_ms),
     tpotMs: nonNegative(snapshot.vllm_tpot_ms),
     itlsMs: asArray(snapshot.vllm_itls_ms).filter((gap): gap is number => nonNegative(gap) !== null),
   };
 }
 
-/** A finite figure ≥ 0, or `null`. */
+/** A figure ≥ 0 that a server can mean, or `null`. */
 function nonNegative(value: unknown): number | null {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;
+  return typeof value === 'number' && value >= 0 && isBelievable(value) ? value : null;
+}
+
+function wholeNumber(value: unknown): number | null {
+  const figure = nonNegative(value);
+  return figure !== null && Number.isInteger(figure) ? figure : null;
+}
+
+/** Whether fields of the text stage can be meant, where they are sent at all. */
+const stageZeroChecks: Readonly<Record<string, (value: unknown) => boolean>> = {
+  num_tokens_out: (value) => wholeNumber(value) !== null,
+  vllm_ttft_ms: (value) => nonNegative(value) !== null,
+  vllm_tpot_ms: (value) => nonNegative(value) !== null,
+  vllm_itls_ms: (value) => Array.isArray(value) && value.every((gap) => nonNegative(gap) !== null),
+};
+
+function isNonsense(stage: string, name: string, value: unknown): boolean {
+  if (stage !== '0' || value === null || !Object.hasOwn(stageZeroChecks, name)) return false;
+  return stageZeroChecks[name]?.(value) === false;
 }

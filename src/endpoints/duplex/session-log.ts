@@ -1,6 +1,6 @@
 import { type EventKind, EventLogBuilder, eventKinds } from '../../records/event-log.ts';
 import type { ResponseFacts } from '../../records/request-record.ts';
-import { asObject, asText, type JsonObject } from '../json-values.ts';
+import { asObject, asText, believableFields, type JsonObject } from '../json-values.ts';
 import {
   AudioDeltaReader,
   audioDeltaTypes,
@@ -16,6 +16,7 @@ import { SessionNotes, shownText } from './session-notes.ts';
 
 /** How a response may be done; only `failed` is a failure. */
 const responseStatuses: ReadonlySet<unknown> = new Set(['completed', 'cancelled', 'failed', 'incomplete']);
+const nonsenseNote = "the server's figures that it cannot mean count as not sent";
 /** Most a column of response indices holds. */
 const mostResponses = 0xffff;
 
@@ -77,7 +78,9 @@ export class SessionLog {
   timingsOf(id: string): ResponseTimings {
     let timings = this.#timings.get(id);
     if (timings === undefined) {
-      timings = new ResponseTimings();
+      timings = new ResponseTimings((name, value) =>
+        this.warnings.add(nonsenseNote, `${name} ${shownText(value)}`),
+      );
       this.#timings.set(id, timings);
     }
     return timings;
@@ -148,7 +151,7 @@ export class SessionLog {
         `${shownText(given ?? null)} of ${shownText(id)}`,
       );
     const usage = asObject(response?.usage);
-    if (usage !== null) this.#usages.set(id, usage);
+    if (usage !== null) this.#usages.set(id, believableFields(usage));
   }
 
   #note(
