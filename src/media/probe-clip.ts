@@ -54,6 +54,8 @@ export async function probeClip(bytes: Buffer): Promise<ClipFacts> {
   try {
     const [video, audio] = await Promise.all([input.getPrimaryVideoTrack(), input.getPrimaryAudioTrack()]);
     if (video === null && audio === null) throw new ClipProbeError('it holds neither sound nor picture');
+    if (audio !== null && !(audio.numberOfChannels > 0 && audio.sampleRate > 0))
+      throw new ClipProbeError(`its sound has ${audio.numberOfChannels} channels at ${audio.sampleRate} Hz`);
     const durationS = await input.computeDuration();
     const ownS = audio === null || video !== null ? 0 : mp3OwnSamples(bytes) / audio.sampleRate;
     return {

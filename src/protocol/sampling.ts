@@ -5,6 +5,8 @@ export const samplingShape = {
   temperature: z.number().min(0).nullish(),
   top_p: z.number().gt(0).max(1).nullish(),
   top_k: z.number().int().min(-1).nullish(),
+  min_p: z.number().min(0).max(1).nullish(),
+  repetition_penalty: z.number().gt(0).nullish(),
   max_tokens: z.number().int().min(1).nullish(),
   min_tokens: z.number().int().min(0).nullish(),
   seed: z.number().int().nullish(),

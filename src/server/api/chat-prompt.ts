@@ -133,7 +133,8 @@ export async function readChatPrompt(
   messages: readonly ChatMessage[],
   context: ApiContext,
 ): Promise<ChatPrompt> {
-  const { perMessage, generationPrompt } = context.pipeline.chatTemplateTokens;
+  const { maxModelLen, chatTemplateTokens } = context.pipeline;
+  const { perMessage, generationPrompt } = chatTemplateTokens;
   const counted = new MediaCount(context);
   const texts: string[] = [];
   const media: MediaReference[] = [];
@@ -146,7 +147,7 @@ export async function readChatPrompt(
         texts.push(part.text);
         // Thousands of short ones take as long as one long one.
         if (texts.length % partsPerTurn === 0) await nextTurn();
-        tokens += await countPromptTokens(part.text, context.countTokens);
+        tokens += await countPromptTokens(part.text, context.countTokens, maxModelLen - tokens);
         continue;
       }
       const param = `messages.${index}.content.${at}`;

@@ -40,7 +40,9 @@ function promptsOf({ prompt }: CompletionRequest): Prompt[] {
 }
 
 async function countPrompt(prompt: Prompt, context: ApiContext): Promise<number> {
-  return typeof prompt === 'string' ? countPromptTokens(prompt, context.countTokens) : prompt.length;
+  return typeof prompt === 'string'
+    ? countPromptTokens(prompt, context.countTokens, context.pipeline.maxModelLen)
+    : prompt.length;
 }
 
 /**

@@ -112,7 +112,8 @@ export async function planEmbedding(
   const runs: RunRequest[] = [];
   let promptTokens = 0;
   for (const { text, tokens } of inputs) {
-    const counted = tokens ?? (await countPromptTokens(text, context.countTokens));
+    const counted =
+      tokens ?? (await countPromptTokens(text, context.countTokens, context.pipeline.maxModelLen));
     checkContext(counted, 0, context.pipeline.maxModelLen);
     promptTokens += counted;
     runs.push({

@@ -14,6 +14,9 @@ import { refuseUnreadable } from './unreadable-request.ts';
 /** Largest message on a WebSocket, bytes. */
 const mostMessageBytes = 64 * 1024 * 1024;
 
+/** Longest that a request may take to arrive, body included, ms; after it 408. */
+const bodyTimeoutMs = 300_000;
+
 /** Any error of a request as one that the client can read. */
 function asRequestError(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
@@ -105,6 +108,7 @@ export function httpApp(context: ApiContext): FastifyInstance {
     bodyLimit: bodyBytes,
     genReqId: () => randomUUID(),
     forceCloseConnections: true,
+    requestTimeout: bodyTimeoutMs,
     clientErrorHandler: refuseUnreadable,
     // What is wrong before there is a route, such as a path that cannot be decoded.
     frameworkErrors: (error, request, reply) => answerError(context, error, request, reply),

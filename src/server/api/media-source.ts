@@ -93,6 +93,12 @@ async function readWithin(path: string, param: string, mostBytes: number): Promi
   }
 }
 
+/** A URL for messages: without a name and password in it. */
+function shown(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`.slice(0, 200);
+}
+
 /** @throws RequestError 400 for a host that the server's owner has not allowed */
 function checkHost(url: string, param: string, hosts: readonly string[] | null): void {
   if (!URL.canParse(url)) throw new RequestError(400, `${param}: not a valid URL.`, param);
@@ -113,7 +119,7 @@ async function fromNetwork(url: string, param: string, { limits }: MediaRules): 
     const { statusCode, body } = await request(url, { signal, headers: { accept: '*/*' } });
     if (statusCode !== 200) {
       body.destroy();
-      throw new RequestError(400, `${param}: ${url} answered ${statusCode}.`, param);
+      throw new RequestError(400, `${param}: ${shown(url)} answered ${statusCode}.`, param);
     }
     const parts: Buffer[] = [];
     let bytes = 0;
@@ -129,7 +135,7 @@ async function fromNetwork(url: string, param: string, { limits }: MediaRules): 
     return Buffer.concat(parts);
   } catch (error) {
     if (error instanceof RequestError) throw error;
-    throw new RequestError(400, `${param}: ${url} could not be fetched (${messageOf(error)}).`, param);
+    throw new RequestError(400, `${param}: ${shown(url)} could not be fetched (${messageOf(error)}).`, param);
   }
 }
 

@@ -35,13 +35,13 @@ const words = fc.array(
 describe('a prompt counted in pieces', () => {
   property([words, fc.integer({ min: 1, max: 60 })])('has the tokens of the whole', (parts, mostChars) => {
     const text = parts.join(' ');
-    const pieces = piecesOfPrompt(text, mostChars);
+    const pieces = [...piecesOfPrompt(text, mostChars)];
     expect(pieces.join('')).toBe(text);
     expect(pieces.reduce((sum, piece) => sum + count(piece), 0)).toBe(count(text));
   });
 
   test('is cut near the size that is asked for', () => {
-    const pieces = piecesOfPrompt('some words '.repeat(1000), 1024);
+    const pieces = [...piecesOfPrompt('some words '.repeat(1000), 1024)];
     for (const piece of pieces) expect(piece.length).toBeLessThan(1024 + 12);
     expect(pieces.length).toBeGreaterThan(9);
   });
@@ -52,7 +52,7 @@ describe('a prompt counted in pieces', () => {
     ['two characters', '漢字'.repeat(25_000)],
     ['pairs of surrogates', `a${'😀'.repeat(25_000)}`],
   ])('is cut where there is no border: %s', (_what, text) => {
-    const pieces = piecesOfPrompt(text);
+    const pieces = [...piecesOfPrompt(text)];
     expect(pieces.join('')).toBe(text);
     for (const piece of pieces) {
       expect(piece.length).toBeLessThanOrEqual(8192);
@@ -60,6 +60,20 @@ describe('a prompt counted in pieces', () => {
     }
     const counted = pieces.reduce((sum, piece) => sum + count(piece), 0);
     expect(Math.abs(counted - count(text))).toBeLessThanOrEqual(pieces.length);
+  });
+
+  test('is not counted much beyond what is allowed', async () => {
+    let chars = 0;
+    const counted = await countPromptTokens(
+      'some words '.repeat(100_000),
+      (piece) => {
+        chars += piece.length;
+        return count(piece);
+      },
+      1000,
+    );
+    expect(counted).toBeGreaterThan(1000);
+    expect(chars).toBeLessThan(10_000);
   });
 
   test('lets other work run in between', async () => {

@@ -22,27 +22,37 @@ function endOfPiece(text: string, start: number, mostChars: number, longest: num
  * Cuts a text into pieces whose tokens add up to those of the whole. Only text of more than `longest` characters
  * without two English words in a row is cut anywhere, which may count one token more per cut.
  */
-export function piecesOfPrompt(text: string, mostChars = charsPerTurn, longest = longestPiece): string[] {
-  const pieces: string[] = [];
+export function* piecesOfPrompt(
+  text: string,
+  mostChars = charsPerTurn,
+  longest = longestPiece,
+): Generator<string> {
   let start = 0;
   while (text.length - start > mostChars) {
     const end = endOfPiece(text, start, mostChars, longest);
-    pieces.push(text.slice(start, end));
+    yield text.slice(start, end);
     start = end;
   }
-  if (start < text.length || pieces.length === 0) pieces.push(text.slice(start));
-  return pieces;
+  if (start < text.length) yield text.slice(start);
 }
 
 /**
  * Tokens of a text, counted a piece per turn of the event loop: a prompt of thousands of tokens takes tens of ms,
  * in which the streams of other requests must not stand still.
+ * @param most what is beyond it is not counted: the text is refused, and its first pieces say so
  */
-export async function countPromptTokens(text: string, count: (text: string) => number): Promise<number> {
+export async function countPromptTokens(
+  text: string,
+  count: (text: string) => number,
+  most = Number.POSITIVE_INFINITY,
+): Promise<number> {
   let tokens = 0;
-  for (const [index, piece] of piecesOfPrompt(text).entries()) {
-    if (index > 0) await nextTurn();
+  let isFirst = true;
+  for (const piece of piecesOfPrompt(text)) {
+    if (!isFirst) await nextTurn();
+    isFirst = false;
     tokens += count(piece);
+    if (tokens > most) break;
   }
   return tokens;
 }

@@ -54,9 +54,11 @@ export function checkModel(
 export function checkContext(promptTokens: number, maxTokens: number | null, maxModelLen: number): void {
   const total = promptTokens + (maxTokens ?? 1);
   if (total <= maxModelLen) return;
+  // A prompt that is too long by itself is not counted to its end.
+  const least = promptTokens > maxModelLen ? 'at least ' : '';
   throw new RequestError(
     400,
-    `This model's maximum context length is ${maxModelLen} tokens. However, you requested ${total} tokens ` +
+    `This model's maximum context length is ${maxModelLen} tokens. However, you requested ${least}${total} tokens ` +
       `(${promptTokens} in the prompt, ${maxTokens ?? 1} in the completion). Please reduce the length of either.`,
     'max_tokens',
   );

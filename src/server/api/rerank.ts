@@ -28,8 +28,8 @@ async function planPairs(
   let promptTokens = 0;
   for (const pair of pairs) {
     const tokens =
-      (await countPromptTokens(pair.query, context.countTokens)) +
-      (await countPromptTokens(pair.document, context.countTokens));
+      (await countPromptTokens(pair.query, context.countTokens, context.pipeline.maxModelLen)) +
+      (await countPromptTokens(pair.document, context.countTokens, context.pipeline.maxModelLen));
     checkContext(tokens, 0, context.pipeline.maxModelLen);
     promptTokens += tokens;
     runs.push({

@@ -6,7 +6,7 @@ import { referenceFromUrl } from './media-reference.ts';
 import { stageIdsGiving, stagesGiving } from './model-routes.ts';
 import { countPromptTokens } from './prompt-tokens.ts';
 import type { RunRequest } from './reply-life.ts';
-import { checkModel } from './request-body.ts';
+import { checkContext, checkModel } from './request-body.ts';
 import { RequestError } from './request-error.ts';
 import { paramsOfStages } from './stage-params.ts';
 import type { VoiceStore } from './voice-store.ts';
@@ -83,8 +83,10 @@ export async function speechRun(
   if (request.task_type === 'VoiceDesign' && (request.instructions ?? '') === '')
     throw new RequestError(400, 'task_type VoiceDesign needs instructions.', 'instructions');
   const referenceAudioS = await referenceLengthS(request, voice, context, voices);
-  const textTokens = await countPromptTokens(text, context.countTokens);
+  const { maxModelLen } = context.pipeline;
+  const textTokens = await countPromptTokens(text, context.countTokens, maxModelLen);
   const referenceTokens = Math.round((referenceAudioS ?? 0) * codecFramesPerS);
+  checkContext(textTokens + referenceTokens, 0, maxModelLen);
   const task: SpeechTask = { kind: 'speech', text, voice, speed: request.speed ?? 1, referenceAudioS };
   const sampling = {
     temperature: request.temperature,
