@@ -85,6 +85,8 @@ export function decodeInputAudio(audio: string, format: string, sampleRateHz: nu
   const samples = new Float32Array(count);
   for (let index = 0; index < count; index += 1)
     samples[index] = decoder.sample(bytes, index * bytesPerSample);
+  if (!samples.every(Number.isFinite))
+    throw new DuplexError('bad_audio', 'audio has samples that are no finite numbers.', 'audio');
   return { samples, sampleRateHz };
 }
 

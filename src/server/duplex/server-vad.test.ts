@@ -224,4 +224,10 @@ describe('sound that comes in', () => {
     const { samples } = decodeInputAudio(pcm.toString('base64'), 'pcm_f32le', 48000);
     expect(rmsOf(samples)).toBeCloseTo(Math.sqrt(0.5), 6);
   });
+
+  test.each([Number.NaN, Number.POSITIVE_INFINITY])('a float that is %d is no sound', (value) => {
+    const pcm = Buffer.alloc(8);
+    pcm.writeFloatLE(value, 4);
+    expect(() => decodeInputAudio(pcm.toString('base64'), 'pcm_f32le', 48000)).toThrow(/no finite numbers/);
+  });
 });
