@@ -55,7 +55,9 @@ export class HostedEngine {
         { ...request, acceptedMs: request.acceptedMs - offset.ms },
         {
           onOutput: (output) => {
-            send({ type: 'output', sequence: id, output: { ...output, dueMs: output.dueMs + offset.ms } });
+            const { dueMs, nextDueMs } = output;
+            const next = nextDueMs === undefined ? {} : { nextDueMs: nextDueMs + offset.ms };
+            send({ type: 'output', sequence: id, output: { ...output, dueMs: dueMs + offset.ms, ...next } });
           },
           onProgress: (progress) => send({ type: 'progress', sequence: id, progress }),
           onFailure: (failure) => this.#fail(id, failure.message, failure.status),

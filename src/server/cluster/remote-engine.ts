@@ -115,8 +115,7 @@ export class RemoteEngine implements StageEngine {
       case 'output': {
         const { output } = message;
         if (output.finishReason !== null) sequence.finished = true;
-        // The two clocks agree to within a message's way: an output is never due after it has come.
-        listener.onOutput({ ...output, dueMs: Math.min(output.dueMs, nowMs) }, nowMs);
+        listener.onOutput(output, nowMs);
         return;
       }
       case 'progress':

@@ -55,6 +55,14 @@ export type SimStage = {
 /** What a sequence does when it is due next. */
 type Phase = 'prefill' | 'decode' | 'kv' | 'finish';
 
+/** What is emitted at a moment. */
+type Made = {
+  readonly units: number;
+  readonly text: string | null;
+  readonly nextDueMs: number | null;
+  readonly kvReady: boolean;
+};
+
 /** A first output that is later than this by a grown load is put off, ms. */
 const slackMs = 0.001;
 
@@ -229,21 +237,27 @@ export class SimAutoregressiveSequence implements StageSequence, ScheduledTask {
     const { laws, scheduler } = this.#stage.options;
     const stepMs = this.#meanStepMs();
     this.#lastStepMs = stepMs;
-    const last = this.#emitToken(stepMs, nowMs);
+    const { text, last } = this.#nextToken();
+    const { kv } = laws;
+    const finishes = last && (kv === null || kv.finishMs === 0);
+    const nextDueMs = finishes ? null : this.#afterToken(last, stepMs);
+    this.#emit(stepMs, nowMs, { units: 1, text, nextDueMs, kvReady: finishes && kv !== null });
     if (this.#ended) return;
-    if (last) {
-      const { kv } = laws;
-      if (kv === null || kv.finishMs === 0) {
-        this.#end();
-        return;
-      }
-      this.#phase = 'kv';
-      this.dueMs += kv.readyMs;
-    } else {
-      this.dueMs += stepMs * drawStepFactor(laws.step, this.#random);
-      if (this.#emitted + 1 === laws.step.stallAtToken) this.dueMs += laws.step.stallMs;
+    if (nextDueMs === null) {
+      this.#end();
+      return;
     }
+    if (last) this.#phase = 'kv';
+    this.dueMs = nextDueMs;
     scheduler.add(this);
+  }
+
+  /** When what follows the token of this moment is due. */
+  #afterToken(last: boolean, stepMs: number): number {
+    const { step, kv } = this.#stage.options.laws;
+    if (last) return this.dueMs + (kv?.readyMs ?? 0);
+    const stallMs = this.#emitted + 1 === step.stallAtToken ? step.stallMs : 0;
+    return this.dueMs + stepMs * drawStepFactor(step, this.#random) + stallMs;
   }
 
   #meanStepMs(): number {
@@ -253,8 +267,7 @@ export class SimAutoregressiveSequence implements StageSequence, ScheduledTask {
     return Math.max(ownMs, step.lockToUpstream * this.#upstreamStepMs);
   }
 
-  /** @returns whether this was the last token */
-  #emitToken(stepMs: number, nowMs: number): boolean {
+  #nextToken(): { readonly text: string | null; readonly last: boolean } {
     const index = this.#emitted;
     this.#emitted += 1;
     const atLength = this.#emitted >= this.#planned.tokens;
@@ -268,37 +281,31 @@ export class SimAutoregressiveSequence implements StageSequence, ScheduledTask {
         if (atLength && filtered.stop === null) text += this.#stopFilter.flush();
       }
     }
-    const last = atLength || this.#stopReason !== null;
-    const { kv } = this.#stage.options.laws;
-    const finishes = last && (kv === null || kv.finishMs === 0);
-    this.#emit(stepMs, nowMs, 1, text, finishes, finishes && kv !== null);
-    return last;
+    return { text, last: atLength || this.#stopReason !== null };
   }
 
   /** The KV cache has been copied: the next stage may start while this one clears up. */
   #emitKv(nowMs: number): void {
     const { laws, scheduler } = this.#stage.options;
     const text = this.#stage.options.emitsText ? '' : null;
-    this.#emit(this.#lastStepMs, nowMs, 0, text, false, true);
-    if (this.#ended || laws.kv === null) return;
+    const clearMs = laws.kv === null ? 0 : Math.max(0, laws.kv.finishMs - laws.kv.readyMs);
+    const nextDueMs = this.dueMs + clearMs;
+    this.#emit(this.#lastStepMs, nowMs, { units: 0, text, nextDueMs, kvReady: true });
+    if (this.#ended) return;
     this.#phase = 'finish';
-    this.dueMs += Math.max(0, laws.kv.finishMs - laws.kv.readyMs);
+    this.dueMs = nextDueMs;
     scheduler.add(this);
   }
 
   #emitEnd(nowMs: number): void {
-    this.#emit(this.#lastStepMs, nowMs, 0, this.#stage.options.emitsText ? '' : null, true, false);
+    const text = this.#stage.options.emitsText ? '' : null;
+    this.#emit(this.#lastStepMs, nowMs, { units: 0, text, nextDueMs: null, kvReady: false });
     if (!this.#ended) this.#end();
   }
 
-  #emit(
-    stepMs: number,
-    nowMs: number,
-    units: number,
-    text: string | null,
-    finishes: boolean,
-    kvReady: boolean,
-  ): void {
+  /** @param made its `nextDueMs` is `null` on the request's last output here */
+  #emit(stepMs: number, nowMs: number, { units, text, nextDueMs, kvReady }: Made): void {
+    const finishes = nextDueMs === null;
     const kv: KvHandle | null = kvReady
       ? { engineId: this.#stage.options.stageName, requestId: this.#request.id }
       : null;
@@ -311,6 +318,7 @@ export class SimAutoregressiveSequence implements StageSequence, ScheduledTask {
         artifact: null,
         kv,
         stepMs,
+        ...(nextDueMs === null ? {} : { nextDueMs }),
         finishReason: finishes ? (this.#stopReason !== null ? 'stop' : this.#planned.reason) : null,
         stopReason: finishes ? this.#stopReason : null,
       },

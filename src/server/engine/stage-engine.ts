@@ -32,6 +32,8 @@ export type StageOutput = {
   readonly kv: KvHandle | null;
   /** Mean time between this producer's outputs at its present load, ms; 0 = not a steady producer. */
   readonly stepMs: number;
+  /** When the request's next output in this stage is due, on the clock of `dueMs`; absent = the engine cannot tell. */
+  readonly nextDueMs?: number;
   /** Set on the last output of the request in this stage, `null` before. */
   readonly finishReason: FinishReason | null;
   /** The stop text that ended the request, else `null`. */

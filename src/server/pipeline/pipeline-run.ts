@@ -123,10 +123,14 @@ export class PipelineRun {
     return this.#stages.find(({ stage }) => stage.stageId === stageId)?.binding?.replicaId ?? null;
   }
 
-  /** Outputs that a stage has given and nobody has taken yet: held back by the window, or on their way to the client. */
+  /**
+   * Outputs that a stage has given and nobody has taken yet: held back by the window, or for what is due before them, or
+   * on their way to the client.
+   */
   queuedOutputs(stageId: number): number {
     const held = this.#held.filter(({ from }) => from === stageId).length;
-    return held + [...this.#delayed.values()].filter(({ stage }) => stage.stageId === stageId).length;
+    const early = this.#stages.find(({ stage }) => stage.stageId === stageId)?.early.length ?? 0;
+    return held + early + [...this.#delayed.values()].filter(({ stage }) => stage.stageId === stageId).length;
   }
 
   /** Time spent between stages so far. */
@@ -188,17 +192,45 @@ export class PipelineRun {
     if (this.#ended) return;
     try {
       progress.recorder.output(output, timeMs);
+      progress.nextDueMs = output.finishReason === null ? (output.nextDueMs ?? null) : null;
       if (output.finishReason !== null) progress.binding?.release();
       for (const handOff of progress.handOffs) this.#forward(progress, handOff, output);
       if (!progress.wanted || this.#ended) return;
       const { stage } = progress;
       if (stage.executionType === 'DIFFUSION' && stage.laws.overheadMs > 0)
         this.#replyLater(progress, output, stage.laws.overheadMs);
-      else this.#reply(progress, output);
+      else progress.early.push(output);
+      this.#replyInOrder();
     } catch (error) {
       // A fault in one request's path must not stop the others that are due in the same turn.
       this.fail({ message: `Internal error: ${messageOf(error)}`, status: 500 });
     }
+  }
+
+  /**
+   * A stage's output is not given to the client before what an earlier stage was due to give until then: with stages in
+   * several processes, one that is behind may be overtaken, and speech would come before the text that it speaks.
+   */
+  #replyInOrder(): void {
+    for (const progress of this.#stages) {
+      const { early } = progress;
+      for (let output = early[0]; output !== undefined; output = early[0]) {
+        if (this.#isEarly(progress, output)) break;
+        early.shift();
+        this.#reply(progress, output);
+        if (this.#ended) return;
+      }
+    }
+  }
+
+  #isEarly({ stage }: StageProgress, { dueMs }: StageOutput): boolean {
+    return this.#stages.some(
+      (other) =>
+        other.wanted &&
+        other.stage.stageId < stage.stageId &&
+        other.nextDueMs !== null &&
+        other.nextDueMs < dueMs,
+    );
   }
 
   #reply(progress: StageProgress, output: StageOutput): void {
@@ -305,6 +337,7 @@ export class PipelineRun {
     this.#companions?.end();
     for (const task of this.#delayed.keys()) this.#runtime.scheduler.remove(task);
     this.#held = [];
+    for (const { early } of this.#stages) early.length = 0;
     this.#runtime.window?.release(this);
     this.#runtime.connector.cleanup(this.#request.id);
     this.#onEnd();

@@ -1,4 +1,4 @@
-import type { StageFailure } from '../engine/stage-engine.ts';
+import type { StageFailure, StageOutput } from '../engine/stage-engine.ts';
 import { ChunkAdapter, type ChunkRule } from './chunk-adapter.ts';
 import type { StageDefinition } from './pipeline-definition.ts';
 import type { PipelineRequest, PipelineRuntime } from './pipeline-runtime.ts';
@@ -24,6 +24,10 @@ export type StageProgress = {
   readonly wanted: boolean;
   binding: StageBinding | null;
   arrivalIndex: number;
+  /** When its next output is due; `null` = nobody knows, or none follows. */
+  nextDueMs: number | null;
+  /** Its outputs that wait until an earlier stage has given what was due before them. */
+  readonly early: StageOutput[];
 };
 
 /** Whether a stage is fed while the one before it is still at work. */
@@ -63,6 +67,8 @@ export function planStages(runtime: PipelineRuntime, request: PipelineRequest): 
       wanted: finalStageIds.includes(pool.stage.stageId),
       binding: null,
       arrivalIndex: 0,
+      nextDueMs: null,
+      early: [],
     }));
 }
 
