@@ -48,6 +48,7 @@ export const omniInteractEvaluateCommand: Command = {
       ...found,
       ...options,
       progress: (done, total) => io.stderr(`judged ${done} of ${total} cases`),
+      say: (line) => io.stderr(`note: ${line}`),
     });
     for (const line of accuracyTable(accuracy)) io.stdout(line);
     const summary = join(options.outputDir, evaluationSummaryFile);

@@ -11,6 +11,9 @@ it.each([
   ['Wed, 21 Oct 2015 07:28:30 GMT', 30_000],
   ['Wed, 21 Oct 2015 07:27:00 GMT', 0],
   ['soon', null],
+  ['1.5', 1500],
+  ['-5', null],
+  ['2015-10-21', null],
   ['', null],
 ])('Retry-After: %s is %s ms', (value, ms) => {
   expect(retryAfterMs(value, wallMs)).toBe(ms);

@@ -5,7 +5,8 @@
  */
 export function retryAfterMs(value: string | undefined, wallMs: number): number | null {
   if (value === undefined) return null;
-  if (/^\s*\d+\s*$/.test(value)) return Number(value) * 1000;
-  const dateMs = Date.parse(value);
+  if (/^\s*\d+(\.\d+)?\s*$/.test(value)) return Number(value) * 1000;
+  // A date begins with its weekday; Date.parse makes a year of a bare -5.
+  const dateMs = /^\s*[a-z]{3}/i.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(dateMs) ? null : Math.max(dateMs - wallMs, 0);
 }

@@ -14,13 +14,18 @@ async function asked(
 ) {
   const judge = await scriptedJudge(answer);
   const pausesMs: number[] = [];
+  const said: string[] = [];
   const target = { model: 'j', apiKey: 'key-1', timeoutS, maxTokens: 77, temperature: 0 };
-  const client = new JudgeClient({ ...target, baseUrl: baseUrl(judge.url) }, async (ms) => {
-    pausesMs.push(ms);
-  });
+  const client = new JudgeClient(
+    { ...target, baseUrl: baseUrl(judge.url) },
+    async (ms) => {
+      pausesMs.push(ms);
+    },
+    (line) => said.push(line),
+  );
   closers.push(judge.close, () => client.close());
   const ask = () => client.ask({ system: 's', user: 'u' }, (text) => (text.startsWith('ok') ? text : null));
-  return { ask, client, judge, pausesMs };
+  return { ask, client, judge, pausesMs, said };
 }
 
 test('asks as the protocol has it', async () => {
@@ -69,6 +74,58 @@ test('a judge that stays busy is given up, with what it said', async () => {
   const { ask, judge } = await asked(() => ({ status: 429, body: 'slow down' }));
   await expect(ask()).rejects.toThrow(/judge returned HTTP 429: slow down \(8 times; given up\)/);
   expect(judge.requests).toHaveLength(8);
+});
+
+test('a judge that asks for a year is given up at once, and its retries are not waited for', async () => {
+  const { ask, client, judge, pausesMs } = await asked(() => ({
+    status: 429,
+    headers: { 'retry-after': '999999999' },
+  }));
+  await expect(ask()).rejects.toThrow(
+    'judge returned HTTP 429:  (it asks to come back in 999999999 s, and a question waits 600 s at most; given up)',
+  );
+  expect(judge.requests).toHaveLength(1);
+  expect(pausesMs).toEqual([]);
+  expect(client.calls).toMatchObject({ requests: 1, retries: 0, refusedForLoad: 1 });
+});
+
+test('the pauses of a question are bounded together, and told', async () => {
+  const { ask, pausesMs, said } = await asked(() => ({
+    status: 503,
+    headers: { 'retry-after': '250' },
+    body: 'warm\ning up',
+  }));
+  await expect(ask()).rejects.toThrow('a question waits 600 s at most');
+  expect(pausesMs).toEqual([250_000, 250_000]);
+  // The second pause follows at once here, and one word is enough.
+  expect(said).toEqual(['judge returned HTTP 503: warm ing up; request 2 of 8 in 250 s (1 repeated so far)']);
+});
+
+test('short pauses are not worth a word', async () => {
+  const { ask, said } = await asked((_, i) => (i < 3 ? { status: 429 } : 'ok'));
+  expect(await ask()).toBe('ok');
+  expect(said).toEqual([]);
+});
+
+test('a Retry-After that is none is not taken for an old date', async () => {
+  const { ask, pausesMs } = await asked((_, i) =>
+    i < 2 ? { status: 429, headers: { 'retry-after': '-5' } } : 'ok',
+  );
+  await ask();
+  expect(pausesMs).toEqual([1000, 2000]);
+});
+
+test('while a judge answers nobody, each further question is asked once', async () => {
+  let isBack = false;
+  const { ask, judge } = await asked(() => (isBack ? 'ok' : { status: 429 }));
+  await expect(ask()).rejects.toThrow('8 times; given up');
+  await expect(ask()).rejects.toThrow('given up at once: another question was');
+  await expect(ask()).rejects.toThrow('given up at once');
+  expect(judge.requests).toHaveLength(10);
+  isBack = true;
+  expect(await ask()).toBe('ok');
+  isBack = false;
+  await expect(ask()).rejects.toThrow('8 times; given up');
 });
 
 test('an error of the judge is not asked again, and shown up to 500 characters', async () => {

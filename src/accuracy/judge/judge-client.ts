@@ -1,4 +1,5 @@
 import { EnvHttpProxyAgent, request } from 'undici';
+import { retryAfterMs } from '../../endpoints/retry-after.ts';
 import { messageOf, OmnimeterError } from '../../foundation/errors.ts';
 
 /** A judge that could not be asked, or whose answer says nothing. It fails what it was to judge and nothing else. */
@@ -41,6 +42,10 @@ export type JudgeCalls = {
 const mostRequests = { load: 8, timeout: 3, connection: 3, unreadable: 3 };
 const firstPauseMs = 1000;
 const longestPauseMs = 60_000;
+/** All pauses of one question together: a judge that asks for more is given up. */
+const mostPausesMs = 600_000;
+/** Shorter pauses are not worth a word, and no more than one is said in so long, ms. */
+const quietMs = 5000;
 /** A judge's answer is a line of JSON. */
 const mostAnswerBytes = 4 * 1024 * 1024;
 
@@ -62,37 +67,74 @@ export class JudgeClient {
   };
   readonly #url: string;
   readonly #sleep: (ms: number) => Promise<void>;
+  readonly #say: (line: string) => void;
   readonly #agent = new EnvHttpProxyAgent();
+  #saidAtMs = Number.NEGATIVE_INFINITY;
+  /** A question was given up because the judge stayed away, and it has answered none since. */
+  #isAway = false;
 
-  /** @param sleep waits between two requests of one question */
+  /**
+   * @param sleep waits between two requests of one question
+   * @param say hears why a question takes long
+   */
   constructor(
     target: JudgeTarget,
-    sleep = (ms: number) => new Promise<void>((done) => setTimeout(done, ms)),
+    sleep: ((ms: number) => Promise<void>) | null = null,
+    say: (line: string) => void = noWord,
   ) {
     this.target = target;
     this.#url = judgeUrl(target.baseUrl);
-    this.#sleep = sleep;
+    this.#sleep = sleep ?? ((ms) => new Promise<void>((done) => setTimeout(done, ms)));
+    this.#say = say;
   }
 
   /**
-   * Asks until the answer can be read. What cannot be read is never turned into a score.
+   * Asks until the answer can be read. What cannot be read is never turned into a score. How long a question takes is
+   * bounded: by requests, by the pauses between them, and by one request each while the judge answers nobody.
    * @param read the verdict in an answer; `null` = there is none
    * @throws JudgeError when the judge refuses, stays away, or answers without a verdict time and again
    */
   async ask<T>(question: JudgeQuestion, read: (answer: string) => T | null): Promise<T> {
     const seen: Record<Fault, number> = { load: 0, timeout: 0, connection: 0, unreadable: 0 };
+    let pausesMs = 0;
     for (;;) {
       const outcome = await this.#once(question, read);
-      if (outcome.kind === 'verdict') return outcome.verdict;
-      seen[outcome.kind] += 1;
-      const times = seen[outcome.kind];
-      this.#count(outcome.kind);
-      if (times >= mostRequests[outcome.kind])
-        throw new JudgeError(`${outcome.message} (${times} times; given up)`);
+      const { kind } = outcome;
+      if (kind === 'verdict' || kind === 'unreadable') this.#isAway = false;
+      if (kind === 'verdict') return outcome.verdict;
+      seen[kind] += 1;
+      const times = seen[kind];
+      this.#count(kind);
+      const ownPauseMs =
+        kind === 'unreadable' ? 0 : Math.min(firstPauseMs * 2 ** (times - 1), longestPauseMs);
+      const pauseMs = outcome.pauseMs ?? ownPauseMs;
+      pausesMs += pauseMs;
+      const reason = this.#reasonToGiveUp(kind, times, pausesMs, pauseMs);
+      if (reason !== null) {
+        this.#isAway = kind !== 'unreadable';
+        throw new JudgeError(`${outcome.message} (${reason})`);
+      }
       this.calls.retries += 1;
-      const backoffMs = outcome.kind === 'unreadable' ? 0 : firstPauseMs * 2 ** (times - 1);
-      await this.#sleep(Math.min(outcome.pauseMs ?? backoffMs, longestPauseMs));
+      this.#tell(outcome.message, pauseMs, `request ${times + 1} of ${mostRequests[kind]}`);
+      await this.#sleep(pauseMs);
     }
+  }
+
+  #reasonToGiveUp(kind: Fault, times: number, pausesMs: number, pauseMs: number): string | null {
+    if (times >= mostRequests[kind]) return `${times} times; given up`;
+    if (kind === 'unreadable') return null;
+    if (this.#isAway) return 'given up at once: another question was, and the judge has answered none since';
+    if (pausesMs <= mostPausesMs) return null;
+    return `it asks to come back in ${pauseMs / 1000} s, and a question waits ${mostPausesMs / 1000} s at most; given up`;
+  }
+
+  /** Of many questions that wait for the same thing, one is told. */
+  #tell(message: string, pauseMs: number, next: string): void {
+    const now = performance.now();
+    if (pauseMs < quietMs || now - this.#saidAtMs < quietMs) return;
+    this.#saidAtMs = now;
+    const what = message.replaceAll(/\s+/g, ' ').slice(0, 200);
+    this.#say(`${what}; ${next} in ${pauseMs / 1000} s (${this.calls.retries} repeated so far)`);
   }
 
   #count(fault: Fault): void {
@@ -138,7 +180,8 @@ export class JudgeClient {
     read: (answer: string) => T | null,
   ): Outcome<T> {
     const message = `judge returned HTTP ${status}: ${text.slice(0, 500)}`;
-    const pauseMs = retryAfterMs(retryAfter);
+    const header = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
+    const pauseMs = retryAfterMs(header, Date.now());
     if (status === 429 || (status === 503 && pauseMs !== null)) return { kind: 'load', message, pauseMs };
     if (status < 200 || status > 299) throw new JudgeError(message);
     const answer = answerOf(text);
@@ -175,6 +218,8 @@ export class JudgeClient {
   }
 }
 
+function noWord(): void {}
+
 /** A base URL as it is compared and shown: without blanks around it and slashes behind it. */
 export function trimmedBaseUrl(baseUrl: string): string {
   return baseUrl.trim().replace(/\/+$/, '');
@@ -196,14 +241,6 @@ async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
     parts.push(part);
   }
   return Buffer.concat(parts).toString('utf8');
-}
-
-/** How long to wait, ms: seconds, or a date. `null` = not said. */
-function retryAfterMs(header: string | string[] | undefined): number | null {
-  const text = (Array.isArray(header) ? header[0] : header)?.trim() ?? '';
-  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
-  const at = text === '' ? Number.NaN : Date.parse(text);
-  return Number.isNaN(at) ? null : Math.max(0, at - Date.now());
 }
 
 function answerOf(text: string): string | null {

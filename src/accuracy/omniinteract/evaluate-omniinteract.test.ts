@@ -278,6 +278,22 @@ test('a judge that fails at one case fails that case alone, and the status says 
   ]);
 });
 
+test('a judge that asks for years of patience is told, and its cases have no score', async () => {
+  const dir = scratchFolder();
+  const good = writeCase(dir, '1qna__x__y--cc', '1QnA', steps, [[22, 24, 'Heat the pan.']]);
+  const bad = writeCase(dir, '1q1a__videos__0001--aa', 'multi_turn', turns, turnChunks);
+  const busy = { status: 429, headers: { 'retry-after': '999999999' } };
+  const { accuracy, judge } = await evaluated(
+    [good, bad],
+    (request) => (judgedText(request) === 'Heat the pan.' ? '{"score":1}' : busy),
+    { outputDir: join(dir, 'evaluation') },
+  );
+  expect(accuracy).toMatchObject({ status: 'partial', evaluated: 1, failed: 1 });
+  expect(accuracy.status_reason).toContain('it asks to come back in 999999999 s');
+  expect(accuracy.summary).toMatchObject({ num_slots: 2, num_unmatched_chunks: 0 });
+  expect(judge.requests).toHaveLength(2);
+});
+
 test('nothing judged at all is a failure', async () => {
   const dir = scratchFolder();
   const which = writeCase(dir, '1q1a__videos__0001--aa', 'multi_turn', turns, turnChunks);

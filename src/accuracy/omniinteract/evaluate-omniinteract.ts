@@ -31,6 +31,8 @@ export type EvaluationOptions = {
   readonly progress?: (done: number, total: number) => void;
   /** Waits between two requests of one question. */
   readonly sleep?: (ms: number) => Promise<void>;
+  /** Hears why it takes long. */
+  readonly say?: (line: string) => void;
 };
 
 type Item = {
@@ -72,7 +74,7 @@ type Outcome =
  * @throws the file system's error where the summary cannot be written
  */
 export async function evaluateOmniInteract(options: EvaluationOptions): Promise<OmniInteractAccuracy> {
-  const client = new JudgeClient({ ...options.judge, temperature: 0 }, options.sleep);
+  const client = new JudgeClient({ ...options.judge, temperature: 0 }, options.sleep, options.say);
   const judge = { client, prompts: options.prompts ?? ownPrompts };
   try {
     const outcomes = await inParallel(options, (which) => judgeOne(which, judge, options));

@@ -41,7 +41,9 @@ const boxPx = 640;
  * @returns exit code 1 where a sample could not be judged
  */
 export async function evaluate(options: EvaluateOptions, io: CommandIo): Promise<number> {
-  const client = new JudgeClient({ ...options.judge, ...judgeLimits });
+  const client = new JudgeClient({ ...options.judge, ...judgeLimits }, null, (line) =>
+    io.stderr(`note: ${line}`),
+  );
   const open = options.samples.filter(
     (sample) => options.overwrite || !existsSync(samplePath(options.scoreRoot, sample)),
   );

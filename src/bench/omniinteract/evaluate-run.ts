@@ -43,6 +43,7 @@ export async function evaluateRun(
       })),
       skipped: finished.length - eligible.length,
       progress: progressNotes(io),
+      say: (line) => io.stderr(`note: omniinteract: ${line}`),
     });
     if (accuracy.status_reason !== null)
       io.stderr(`warning: the OmniInteract evaluation is ${accuracy.status}: ${accuracy.status_reason}`);
