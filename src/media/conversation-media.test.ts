@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { messageOf } from '../foundation/errors.ts';
 import { conversationMedia, videoDurationS } from './conversation-media.ts';
 import { runMediaCommand } from './media-command.ts';
 
@@ -79,22 +80,27 @@ describe('a video as a conversation', () => {
 
   it('is refused without sound or pictures', async () => {
     const silent = clip('silent.mp4', 1, { sound: false });
-    await expect(conversationMedia(silent, 1, format)).rejects.toThrow(/^ffmpeg failed: .+/s);
+    await expect(conversationMedia(silent, 1, format)).rejects.toThrow(`${silent} has no sound. Expected`);
     const wav = join(folder, 'sound.wav');
     execFileSync('ffmpeg', ['-y', '-v', 'error', '-f', 'lavfi', '-i', 'sine=duration=0.4', wav]);
-    await expect(conversationMedia(wav, 0.4, format)).rejects.toThrow(
-      /ffmpeg failed|No video frames were decoded/,
-    );
+    await expect(conversationMedia(wav, 0.4, format)).rejects.toThrow(`${wav} has no pictures. Expected`);
     const early = clip('early.mp4', 0.3);
     await expect(conversationMedia(early, 0.3, format)).rejects.toThrow(
       `No video frames were decoded from ${early}`,
     );
   });
 
-  it('is refused where it is no video', async () => {
-    const path = join(folder, 'text.mp4');
-    writeFileSync(path, 'no video');
-    await expect(videoDurationS(path, { timeoutS: 60, maxS: 9 })).rejects.toThrow(/^ffprobe failed: .+/s);
+  it.each<[string, (whole: Buffer) => Buffer]>([
+    ['is text', () => Buffer.from('no video')],
+    ['is empty', () => Buffer.alloc(0)],
+    ['is cut off', (whole) => whole.subarray(0, whole.length / 2)],
+  ])('is refused by name where it %s', async (name, spoil) => {
+    const path = join(folder, `${name}.mp4`);
+    writeFileSync(path, spoil(readFileSync(clip('spoilt.mp4', 1))));
+    const start = `ffprobe failed: ${path}: `;
+    const error: unknown = await videoDurationS(path, { timeoutS: 60, maxS: 9 }).catch((cause) => cause);
+    expect(messageOf(error).slice(0, start.length)).toBe(start);
+    await expect(conversationMedia(path, 1, format)).rejects.toThrow(`ffmpeg failed: ${path}: `);
   });
 });
 

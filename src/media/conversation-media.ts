@@ -40,7 +40,13 @@ export async function videoDurationS(
     'default=noprint_wrappers=1:nokey=1',
     path,
   ];
-  const said = await runMediaCommand({ command: 'ffprobe', args, timeoutS, maxOutputBytes: 4096 });
+  const said = await runMediaCommand({
+    command: 'ffprobe',
+    subject: path,
+    args,
+    timeoutS,
+    maxOutputBytes: 4096,
+  });
   const value = said.toString().trim();
   const durationS = value === '' ? Number.NaN : Number(value);
   if (Number.isFinite(durationS) && durationS > 0 && durationS <= maxS) return durationS;
@@ -60,8 +66,51 @@ export async function conversationMedia(
   format: ConversationFormat,
 ): Promise<ConversationMedia> {
   const seconds = Math.ceil(durationS);
-  const pcm = await soundOf(path, { durationS, bytes: seconds * format.sampleRateHz * 2 }, format);
-  return { pcm, frames: await framesOf(path, seconds, format) };
+  const bytes = seconds * format.sampleRateHz * 2;
+  const pcm = await orWhatLacks(path, format, () => soundOf(path, { durationS, bytes }, format));
+  return { pcm, frames: await orWhatLacks(path, format, () => framesOf(path, seconds, format)) };
+}
+
+/** FFmpeg says of a video without sound, or pictures, only that nothing would be written. */
+async function orWhatLacks<T>(
+  path: string,
+  { timeoutS }: ConversationFormat,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!(cause instanceof MediaCommandError)) throw cause;
+    const kinds = await streamKinds(path, timeoutS);
+    const lacks = [
+      kinds?.includes('audio') === false && 'sound',
+      kinds?.includes('video') === false && 'pictures',
+    ];
+    const what = lacks.filter((kind) => kind !== false).join(' and no ');
+    if (what === '') throw cause;
+    throw new MediaCommandError(`${path} has no ${what}. Expected a video with both.`, {
+      cause,
+    });
+  }
+}
+
+/** Of which kinds its streams are, or `null` where that can't be learnt either. */
+async function streamKinds(path: string, timeoutS: number): Promise<readonly string[] | null> {
+  const shown = ['-show_entries', 'stream=codec_type', '-of', 'default=noprint_wrappers=1:nokey=1'];
+  const args = [...localOnly, '-v', 'error', ...shown, path];
+  try {
+    const said = await runMediaCommand({
+      command: 'ffprobe',
+      subject: path,
+      args,
+      timeoutS,
+      maxOutputBytes: 65_536,
+    });
+    return said.toString().split(/\s+/);
+  } catch (error) {
+    if (error instanceof MediaCommandError) return null;
+    throw error;
+  }
 }
 
 async function soundOf(
@@ -75,6 +124,7 @@ async function soundOf(
   ];
   const sound = await runMediaCommand({
     command: 'ffmpeg',
+    subject: path,
     args,
     timeoutS,
     maxOutputBytes: bytes + 1_048_576,
@@ -110,7 +160,13 @@ async function framesOf(
       ...[...variableRate, '-q:v', '5', join(folder, '%06d.jpg')],
     ];
     const run = (variableRate: readonly string[]) =>
-      runMediaCommand({ command: 'ffmpeg', args: args(variableRate), timeoutS, maxOutputBytes: 1_048_576 });
+      runMediaCommand({
+        command: 'ffmpeg',
+        subject: path,
+        args: args(variableRate),
+        timeoutS,
+        maxOutputBytes: 1_048_576,
+      });
     try {
       await run(['-vsync', 'vfr']);
     } catch (error) {

@@ -13,6 +13,8 @@ const mostErrorBytes = 4096;
 
 export type MediaCommand = {
   readonly command: 'ffmpeg' | 'ffprobe';
+  /** The file that it works on, for messages. */
+  readonly subject?: string;
   readonly args: readonly string[];
   /** After this the program is ended by force, s. */
   readonly timeoutS: number;
@@ -26,7 +28,7 @@ export type MediaCommand = {
  * @throws MediaCommandError where there is no such program, it fails, runs out of time, or writes too much
  */
 export async function runMediaCommand(run: MediaCommand): Promise<Buffer> {
-  const { command, timeoutS, maxOutputBytes } = run;
+  const { command, subject, timeoutS, maxOutputBytes } = run;
   const child = spawn(command, [...run.args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const out: Buffer[] = [];
   let bytes = 0;
@@ -59,10 +61,11 @@ export async function runMediaCommand(run: MediaCommand): Promise<Buffer> {
       throw new MediaCommandError(
         `${command} failed: more than ${maxOutputBytes} bytes came from ${spelled(run)}`,
       );
-    if (status !== 0)
-      throw new MediaCommandError(
-        `${command} failed: ${errors.trim() || `it ended with ${status} and said nothing`}`,
-      );
+    if (status !== 0) {
+      const words = errors.trim() || `it ended with ${status} and said nothing`;
+      const names = subject === undefined || words.startsWith(subject);
+      throw new MediaCommandError(`${command} failed: ${names ? words : `${subject}: ${words}`}`);
+    }
     return Buffer.concat(out);
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT')
