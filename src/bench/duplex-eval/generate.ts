@@ -12,6 +12,7 @@ import { InputFileError, messageOf, OmnimeterError } from '../../foundation/erro
 import { StopSwitch } from '../../foundation/stop-switch.ts';
 import { FfmpegMissingError } from '../../media/ffmpeg.ts';
 import { mediaTool } from '../../media/media-tool.ts';
+import { readVoice } from '../../media/read-voice.ts';
 import { duplexRequestMetricsJson, duplexSessionMetricsJson } from '../../records/duplex-session-json.ts';
 import { createTransport } from '../../transport/select-transport.ts';
 import type { Transport } from '../../transport/transport.ts';
@@ -48,7 +49,7 @@ type Metrics = Record<'duplex_request_metrics' | 'duplex_session_metrics', Recor
  * @returns exit code 1 where a sample failed
  */
 export async function generate(options: GenerateOptions, io: CommandIo): Promise<number> {
-  const voice = readInput(options.refAudio);
+  const voice = await readVoice(options.refAudio, '--ref-audio');
   const open = options.samples.filter(
     (sample) => options.overwrite || !existsSync(samplePath(options.responseRoot, sample)),
   );
