@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { InputFileError, messageOf } from '../../foundation/errors.ts';
-import { discoverCases, isFolder } from '../../workloads/omniinteract/discover-cases.ts';
+import { isFolder } from '../../workloads/omniinteract/dataset-files.ts';
+import { discoverCases } from '../../workloads/omniinteract/discover-cases.ts';
 import {
   caseFolderName,
   officialOutputName,

@@ -13,6 +13,7 @@ import { join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { InputFileError, messageOf } from '../../foundation/errors.ts';
 import { datasetRoot, type RootSearch } from './dataset-root.ts';
 
 let folder: string;
@@ -119,6 +120,16 @@ describe('a dataset’s root', () => {
 });
 
 describe('an archive', () => {
+  /** What is said of it, behind its path. */
+  async function reasonAgainst(path: string): Promise<string> {
+    const error: unknown = await datasetRoot(path, search()).catch((cause) => cause);
+    expect(error).toBeInstanceOf(InputFileError);
+    const message = messageOf(error);
+    const start = `cannot unpack ${path}: `;
+    expect(message.slice(0, start.length)).toBe(start);
+    return message.slice(start.length);
+  }
+
   it.each<[string, Member]>([
     ['a path that leaves it', { name: '../x' }],
     ['a path that leaves it later', { name: 'data/1q1a/../../../x' }],
@@ -137,15 +148,83 @@ describe('an archive', () => {
     expect(readdirSync(join(folder, '.bad.vllm_omni_extracted'))).toEqual([]);
   });
 
-  it.each([
-    ['is cut off', (bytes: Buffer) => gzipSync(bytes).subarray(0, 60)],
-    ['is no archive', () => Buffer.from('no archive')],
-    ['names a file twice', (bytes: Buffer) => gzipSync(Buffer.concat([bytes.subarray(0, -1024), bytes]))],
-  ])('that %s leaves nothing behind', async (_, spoil) => {
+  it.each<[string, (bytes: Buffer) => Buffer, RegExp]>([
+    [
+      'is cut off in its compressed form',
+      (bytes) => gzipSync(bytes).subarray(0, 60),
+      /^it cannot be read before its first member: unexpected end of file\. Nothing was unpacked/,
+    ],
+    ['is no archive', () => Buffer.from('no archive'), /^it cannot be read before its first member: /],
+    ['is compressed text', () => gzipSync('x'.repeat(600)), /^it cannot be read before its first member: /],
+    [
+      'names a file twice',
+      (bytes) => gzipSync(Buffer.concat([bytes.subarray(0, -1024), bytes])),
+      /^'data\/1q1a\/video_json_map\.json': another member before it has that name\. Nothing was unpacked/,
+    ],
+  ])('that %s leaves nothing behind', async (_, spoil, why) => {
     const path = join(folder, 'bad.tar.gz');
     writeFileSync(path, spoil(await tar(good)));
-    await expect(datasetRoot(path, search())).rejects.toThrow(/^cannot unpack .*bad\.tar\.gz into /);
+    expect(await reasonAgainst(path)).toMatch(why);
     expect(readdirSync(join(folder, '.bad.vllm_omni_extracted'))).toEqual([]);
+  });
+
+  it.each<[string, readonly Member[], RegExp]>([
+    ['a file where a folder is', [{ name: 'data' }], /^'data': another member before it has that name/],
+    [
+      'a folder where a file is',
+      [{ name: 'data/x' }, { name: 'data/x/', type: 'directory' }],
+      /^'data\/x\/': a part of its path is a file by another member/,
+    ],
+    [
+      'a file below a file',
+      [{ name: 'data/x' }, { name: 'data/x/y/z' }],
+      /^'data\/x\/y\/z': a part of its path is a file by another member/,
+    ],
+    [
+      'an endless name',
+      [{ name: `data/${'n'.repeat(300)}` }],
+      /^'data\/n{94}…': a part of its name is longer than the file system allows/,
+    ],
+    [
+      'an empty file as its last, twice',
+      [
+        { name: 'data/x', text: '' },
+        { name: 'data/x', text: '' },
+      ],
+      /^'data\/x': another member/,
+    ],
+  ])('is refused with %s, and says which member it is', async (_, members, why) => {
+    const path = join(folder, 'clash.tar');
+    writeFileSync(path, await tar([...good, ...members]));
+    expect(await reasonAgainst(path)).toMatch(why);
+    expect(readdirSync(join(folder, '.clash.vllm_omni_extracted'))).toEqual([]);
+  });
+
+  it('that is empty is told so', async () => {
+    const path = join(folder, 'none.tar');
+    writeFileSync(path, '');
+    expect(await reasonAgainst(path)).toBe('it is empty. Get the archive again.');
+  });
+
+  // What a member's header and content take: 512 bytes each, the content filled up.
+  it.each([
+    ['in the header of its first', 100, 'before its first member'],
+    ['behind the header of its first file', 1024, "in or after its member 'data/1q1a/video_json_map.json'"],
+    ['in the first of several pieces', 1536 + 512 + 10_000, "in or after its member 'data/large'"],
+    ['in the last of several pieces', 1536 + 512 + 299_000, "in or after its member 'data/large'"],
+    ['in the filling of a file', 1536 + 512 + 300_001, "in or after its member 'data/large'"],
+    ['in a header further on', 1536 + 512 + 300_032 + 100, "in or after its member 'data/large'"],
+    ['in a small file', 1536 + 512 + 300_032 + 512 + 1, "in or after its member 'data/small'"],
+  ])('that is cut off %s names what it held last', async (_, length, where) => {
+    const whole = await tar([
+      ...good,
+      { name: 'data/large', text: 'l'.repeat(300_000) },
+      { name: 'data/small', text: 'small' },
+    ]);
+    const path = join(folder, 'cut.tar');
+    writeFileSync(path, whole.subarray(0, length));
+    expect(await reasonAgainst(path)).toContain(`it cannot be read ${where}: Unexpected end of data`);
+    expect(readdirSync(join(folder, '.cut.vllm_omni_extracted'))).toEqual([]);
   });
 
   it('is not unpacked through a link', async () => {

@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { InputFileError, UsageError } from '../../foundation/errors.ts';
-import { isFile, isFolder } from './discover-cases.ts';
+import { isFile, isFolder, isThere } from './dataset-files.ts';
 import { omniInteractSubsets } from './omniinteract-case.ts';
 import { unpackArchive } from './unpack-archive.ts';
 
@@ -26,7 +25,7 @@ export type RootSearch = {
  * @throws UsageError for a path that does not exist, InputFileError where the dataset is not in it
  */
 export async function datasetRoot(path: string | null, search: RootSearch): Promise<string> {
-  if (path !== null && (isAbsolute(path) || existsSync(path))) return await localRoot(resolve(path), search);
+  if (path !== null && (isAbsolute(path) || isThere(path))) return await localRoot(resolve(path), search);
   if (path !== null && isPathLike(path)) throw new UsageError(`--dataset-path does not exist: ${path}`);
   const { archive, unpackInto } = await search.download(path ?? officialDataset);
   return await unpacked(archive, unpackInto, search);
@@ -39,7 +38,7 @@ function isPathLike(path: string): boolean {
 }
 
 async function localRoot(path: string, search: RootSearch): Promise<string> {
-  if (!existsSync(path)) throw new UsageError(`--dataset-path does not exist: ${path}`);
+  if (!isThere(path)) throw new UsageError(`--dataset-path does not exist: ${path}`);
   if (isFile(path)) {
     if (!archiveEnding.test(path))
       throw new UsageError(

@@ -1,18 +1,11 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { InputFileError, messageOf, UsageError } from '../../foundation/errors.ts';
 import { isRow, type Row, shown } from '../row-value.ts';
+import { filesBelow, isFile, isFolder } from './dataset-files.ts';
 import { isSubset, type OmniInteractCase, type OmniInteractSubset } from './omniinteract-case.ts';
 
 export const mapFile = 'video_json_map.json';
-
-export function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-}
-
-export function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-}
 
 /**
  * The cases of the subsets asked for, in the dataset's own order.
@@ -62,9 +55,10 @@ export function mappedCases(subset: OmniInteractSubset, root: string): OmniInter
     if (scene !== null && typeof scene !== 'string') throw badMapRow(path, entry);
     const videoPath = join(root, videoRel);
     const annotationPath = join(root, annotationRel);
-    if (!isFile(videoPath) || !isFile(annotationPath))
+    const missing = [videoPath, annotationPath].filter((file) => !isFile(file));
+    if (missing.length > 0)
       throw new InputFileError(
-        `OmniInteract mapping references missing files: '${videoPath}', '${annotationPath}' (${path}). Complete the dataset.`,
+        `OmniInteract mapping references missing files: ${missing.map((file) => `'${file}'`).join(', ')} (${path}). Complete the dataset.`,
       );
     return { subset, videoRel, videoPath, annotationPath, sceneType: (scene || 'multi_turn').toLowerCase() };
   });
@@ -95,7 +89,7 @@ function badMapRow(path: string, entry: unknown): InputFileError {
  * with links are refused when they are unpacked.
  */
 function confined(root: string, text: Row[string], field: string, malformed: () => Error): string {
-  if (typeof text !== 'string' || text === '') throw malformed();
+  if (typeof text !== 'string' || text === '' || text.includes('\0')) throw malformed();
   const rel = text.replaceAll('\\', '/');
   const inside = relative(root, resolve(root, rel));
   if (isAbsolute(rel) || /^[a-z]:/i.test(rel) || inside === '' || inside.split(sep)[0] === '..')
@@ -123,10 +117,8 @@ function benchCase(root: string, rel: string): OmniInteractCase {
 }
 
 function videosUnder(folder: string): string[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .map((path) => path.split(sep).join('/'))
-    .filter((path) => path.endsWith('.mp4') && isFile(join(folder, path)))
+  return filesBelow(folder)
+    .filter((path) => path.endsWith('.mp4'))
     .sort(byFolderAndName);
 }
 

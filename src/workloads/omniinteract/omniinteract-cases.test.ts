@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { InputFileError } from '../../foundation/errors.ts';
 import { discoverCases } from './discover-cases.ts';
 import { caseFolderName, caseKey, type OmniInteractCase, officialOutputName } from './omniinteract-case.ts';
 import { type CaseSelection, sampleCases } from './sample-cases.ts';
@@ -146,6 +147,38 @@ describe('discovery', () => {
       /^OmniInteract mapping references missing files: '.*videos\/1\.mp4', '.*annotations\/1\.json'/,
     ],
     [
+      'a missing annotation alone',
+      { [map]: { entries: [entry('1')] }, '1q1a/videos/1.mp4': null },
+      ['1q1a'],
+      /^OmniInteract mapping references missing files: '[^']*annotations\/1\.json' \(/,
+    ],
+    [
+      'a missing video alone',
+      { [map]: { entries: [entry('1')] }, '1q1a/annotations/1.json': null },
+      ['1q1a'],
+      /^OmniInteract mapping references missing files: '[^']*videos\/1\.mp4' \(/,
+    ],
+    [
+      'a video below a file',
+      { [map]: { entries: [entry('1')] }, '1q1a/videos': null, '1q1a/annotations/1.json': null },
+      ['1q1a'],
+      /^OmniInteract mapping references missing files: '[^']*videos\/1\.mp4' \(/,
+    ],
+    ['a subset that is a file', { '1q1a': null }, ['1q1a'], /^Missing OmniInteract mapping: .*1q1a\//],
+    ['a 1qna that is a file', { '1qna': null }, ['1qna'], 'Invalid OmniInteract 1qna layout under '],
+    [
+      'a NUL in a path',
+      { [map]: { entries: [{ ...entry('1'), video: 'videos/\0.mp4' }] } },
+      ['1q1a'],
+      /^Invalid OmniInteract mapping row in .*videos\/\\u0000\.mp4/,
+    ],
+    [
+      'an endless name',
+      { [map]: { entries: [entry('n'.repeat(300))] }, '1q1a/videos/1.mp4': null },
+      ['1q1a'],
+      /^cannot read .*n{300}\.mp4: its name is longer than the file system allows\./,
+    ],
+    [
       'a video twice',
       mapped('1q1a', [entry('1'), entry('1')]),
       ['1q1a'],
@@ -171,6 +204,49 @@ describe('discovery', () => {
     ],
   ])('refuses %s', (_, files, subsets, message) => {
     expect(() => discoverCases(made(files), subsets)).toThrow(message);
+  });
+});
+
+describe('links of a dataset', () => {
+  it('are followed, to files and to folders', () => {
+    const root = made({ 'store/a.mp4': null, ...bench });
+    symlinkSync(join(root, 'store'), join(root, '1qna/videos_bench/linked'));
+    symlinkSync(join(root, 'store/a.mp4'), join(root, '1qna/videos_bench/b.mp4'));
+    for (const name of ['linked/a.json', 'b.json']) {
+      mkdirSync(dirname(join(root, '1qna/annotations', name)), { recursive: true });
+      writeFileSync(join(root, '1qna/annotations', name), '[]');
+    }
+    expect(discoverCases(root, ['1qna']).map(({ videoRel }) => videoRel)).toEqual([
+      'videos_bench/b.mp4',
+      'videos_bench/captaincook4d/z.mp4',
+      'videos_bench/egoper/a.mp4',
+      'videos_bench/linked/a.mp4',
+    ]);
+  });
+
+  it.each<[string, string, string, RegExp]>([
+    [
+      'to itself',
+      '1q1a/videos/1.mp4',
+      '1.mp4',
+      /1q1a\/videos\/1\.mp4: its links lead to each other in a loop/,
+    ],
+    ['of the map to itself', '1q1a/video_json_map.json', 'video_json_map.json', /map\.json: its links lead/],
+    ['of a 1qna video to itself', '1qna/videos_bench/x.mp4', 'x.mp4', /x\.mp4: its links lead/],
+    [
+      'to the folder above',
+      '1qna/videos_bench/egoper/up',
+      '..',
+      /egoper\/up is a link to a folder that it is in/,
+    ],
+  ])('are refused that lead %s', (_, path, target, message) => {
+    const { '1q1a/videos/1.mp4': _video, ...files } = mapped('1q1a', [entry('1')]);
+    const root = made({ ...files, ...bench, '1q1a/videos/other': null });
+    rmSync(join(root, path), { force: true });
+    symlinkSync(target, join(root, path));
+    const subset = path.split('/')[0] ?? '';
+    expect(() => discoverCases(root, [subset])).toThrow(message);
+    expect(() => discoverCases(root, [subset])).toThrow(InputFileError);
   });
 });
 

@@ -98,6 +98,7 @@ describe('refusals', () => {
   it.each<[string, Partial<OmniInteractOptions>, string]>([
     ['no voice', { refAudio: null }, 'OmniInteract requires --omniinteract-ref-audio'],
     ['a voice that is gone', { refAudio: '/no/voice.wav' }, 'Reference audio does not exist: /no/voice.wav'],
+    ['a voice that is a folder', { refAudio: '/' }, '--omniinteract-ref-audio: / cannot be read: EISDIR'],
     ['a video that is too long', { maxVideoDurationS: 1 }, 'Invalid video duration for '],
     ['too little time', { mediaTimeoutS: 0.001 }, 'Media command timed out after 0.001s: ffprobe '],
   ])('%s', async (_, options, message) => {
@@ -112,7 +113,9 @@ describe('refusals', () => {
     writeFileSync(join(root, '1q1a/video_json_map.json'), JSON.stringify({ entries }));
     const load = context({ subsets: ['1q1a'] });
     const options = { ...load.options, path: root };
-    await expect(omniinteract.load({ ...load, options })).rejects.toThrow(/^ffmpeg failed: /);
+    await expect(omniinteract.load({ ...load, options })).rejects.toThrow(
+      `${join(root, '1q1a/videos/0001.mp4')} has no sound. Expected a video with both.`,
+    );
   });
 });
 

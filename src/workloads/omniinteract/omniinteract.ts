@@ -1,12 +1,13 @@
-import { readFile } from 'node:fs/promises';
 import { availableParallelism, freemem } from 'node:os';
 import { InputFileError, UsageError } from '../../foundation/errors.ts';
 import { conversationMedia, videoDurationS } from '../../media/conversation-media.ts';
 import { MediaCommandError } from '../../media/media-command.ts';
+import { readVoice } from '../../media/read-voice.ts';
 import type { Dataset, LoadContext } from '../dataset.ts';
 import type { LiveInput, Sample } from '../sample.ts';
+import { refusedAsInput } from './dataset-files.ts';
 import { datasetRoot } from './dataset-root.ts';
-import { discoverCases, isFile } from './discover-cases.ts';
+import { discoverCases } from './discover-cases.ts';
 import { hubArchive } from './hub-archive.ts';
 import { caseKey, type OmniInteractCase } from './omniinteract-case.ts';
 import { sampleCases } from './sample-cases.ts';
@@ -19,6 +20,14 @@ const boxPx = 640;
 const typicalPictureBytes = 50_000;
 
 async function load(context: LoadContext): Promise<readonly Sample[]> {
+  try {
+    return await loadCases(context);
+  } catch (error) {
+    throw refusedAsInput(error);
+  }
+}
+
+async function loadCases(context: LoadContext): Promise<readonly Sample[]> {
   const voice = await referenceVoice(context);
   const cases = await chosenCases(context);
   if (cases.length === 0) throw new UsageError('No OmniInteract sessions were selected');
@@ -68,8 +77,7 @@ async function chosenCases(context: LoadContext): Promise<OmniInteractCase[]> {
 async function referenceVoice({ options }: LoadContext): Promise<Uint8Array> {
   const { refAudio } = options.omniinteract;
   if (refAudio === null) throw new UsageError('OmniInteract requires --omniinteract-ref-audio');
-  if (!isFile(refAudio)) throw new UsageError(`Reference audio does not exist: ${refAudio}`);
-  return await readFile(refAudio);
+  return await readVoice(refAudio, '--omniinteract-ref-audio');
 }
 
 async function durationsOf(

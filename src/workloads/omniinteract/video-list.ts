@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { InputFileError, UsageError } from '../../foundation/errors.ts';
 import { isRow } from '../row-value.ts';
-import { isFile, isFolder, mapFile, mappedCases } from './discover-cases.ts';
+import { isFile, isFolder } from './dataset-files.ts';
+import { mapFile, mappedCases } from './discover-cases.ts';
 import {
   isSubset,
   type OmniInteractCase,
