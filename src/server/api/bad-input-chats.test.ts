@@ -17,6 +17,22 @@ const servers = badInputServers('image', 'omni', 'text', 'tts');
 const cases: readonly BadInput[] = [
   ['a response without input', 'omni', '/v1/responses', () => ({ model: null }), 400, /input/],
   [
+    'a response to an unknown role',
+    'omni',
+    '/v1/responses',
+    () => ({ instructions: 'Be brief.', input: [{ role: 'foo', content: 'x' }] }),
+    400,
+    /^input\.0\.role/,
+  ],
+  [
+    'a response to a turn without content',
+    'omni',
+    '/v1/responses',
+    () => ({ input: [{ role: 'user', content: 'x' }, { role: 'user' }] }),
+    400,
+    /^input\.1\.content/,
+  ],
+  [
     'a response to an unknown part',
     'omni',
     '/v1/responses',

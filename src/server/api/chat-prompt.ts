@@ -106,9 +106,9 @@ function mayHaveNoContent(message: ChatMessage): boolean {
 }
 
 /** @throws RequestError 400 for a speaker that there is not, and for a message without content that needs some */
-export function checkMessages(messages: readonly ChatMessage[]): void {
+export function checkMessages(messages: readonly ChatMessage[], field = 'messages'): void {
   for (const [index, message] of messages.entries()) {
-    const place = `messages.${index}`;
+    const place = `${field}.${index}`;
     if (!roles.includes(message.role))
       throw new RequestError(
         400,

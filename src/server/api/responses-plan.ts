@@ -5,7 +5,7 @@ import {
   responsesRequestSchema,
 } from '../../protocol/responses.ts';
 import type { ApiContext } from './api-context.ts';
-import { readChatPrompt } from './chat-prompt.ts';
+import { checkMessages, readChatPrompt } from './chat-prompt.ts';
 import { stageIdsGiving } from './model-routes.ts';
 import type { RunRequest } from './reply-life.ts';
 import { checkContext, checkModel, parseBody } from './request-body.ts';
@@ -37,19 +37,18 @@ function chatPart(part: ResponsesInputPart): ContentPart {
   }
 }
 
-/** The input as the messages of a chat. */
+/** The input as the messages of a chat. @throws RequestError 400 for an unknown role, and a turn without content */
 function messagesOf({ input, instructions }: ResponsesRequest): ChatMessage[] {
   const system = instructions ? [{ role: 'system', content: instructions }] : [];
   if (typeof input === 'string') return [...system, { role: 'user', content: input }];
-  return [
-    ...system,
-    ...input.map(({ role, content, ...item }): ChatMessage => {
-      if (role === null || role === undefined)
-        // An earlier call or its result: the model reads its text.
-        return { role: 'tool', content: JSON.stringify(item) };
-      return { role, content: typeof content === 'string' ? content : (content ?? []).map(chatPart) };
-    }),
-  ];
+  const turns = input.map(({ role, content, ...item }): ChatMessage => {
+    if (role === null || role === undefined)
+      // An earlier call or its result: the model reads its text.
+      return { role: 'tool', content: JSON.stringify(item) };
+    return { role, content: Array.isArray(content) ? content.map(chatPart) : (content ?? null) };
+  });
+  checkMessages(turns, 'input');
+  return [...system, ...turns];
 }
 
 /**
