@@ -34,6 +34,9 @@ export function accuracyTable(accuracy: OmniInteractAccuracy): string[] {
     line('Cases', `${accuracy.evaluated} evaluated, ${accuracy.failed} failed, ${accuracy.skipped} skipped`),
     ...(scenarios.length > 0 ? [line('Scenario cases', scenarios.join(', '))] : []),
     line('Timing precision', accuracy.timing_precision),
+    ...(accuracy.off_scale_scores > 0
+      ? [line('Scores off the scale', `${accuracy.off_scale_scores}, taken as 0 or 1`)]
+      : []),
     line('Global TP / FP / FN', `${six(summary.Global_TP)} / ${summary.Global_FP} / ${summary.Global_FN}`),
     line('Precision / Recall', `${six(summary.Precision)} / ${six(summary.Recall)}`),
     ...f1Lines(summary),

@@ -294,6 +294,33 @@ test('a judge that asks for years of patience is told, and its cases have no sco
   expect(judge.requests).toHaveLength(2);
 });
 
+test('scores off the scale count as its ends, and are counted, also where they are taken over', async () => {
+  const dir = scratchFolder();
+  const outputDir = join(dir, 'evaluation');
+  const which = writeCase(dir, '1qna__x__y--cc', '1QnA', steps, [
+    [12, 13, 'Let me see.'],
+    [22, 24, 'Heat the pan.'],
+  ]);
+  const first = await evaluated(
+    [which],
+    (request) => (judgeKind(request) === 'early' ? '{"flag":"Neutral","score":-1}' : '{"score":7}'),
+    { outputDir },
+  );
+  // Nothing for the early part, and all for the core: at 22 of [20, 20, 40), so 0.9 · 1 · 0.8.
+  expect(first.accuracy.summary.Global_TP).toBeCloseTo(0.72, 12);
+  expect(first.accuracy).toMatchObject({ status: 'ok', off_scale_scores: 2 });
+  expect(accuracyTable(first.accuracy)).toContain('Scores off the scale:     2, taken as 0 or 1');
+  const file = JSON.parse(readFileSync(join(outputDir, `${which.sampleId}.unified_eval.json`), 'utf8'));
+  expect([file.slots[0].stage_early, file.slots[0].stage_core]).toMatchObject([
+    { S_ack: 0, off_scale_score: -1 },
+    { S_core: 1, off_scale_score: 7 },
+  ]);
+  const { judge_base_url: baseUrl } = first.accuracy;
+  const judge = { baseUrl, model: 'judge-1', apiKey: 'EMPTY', timeoutS: 10, maxTokens: 512 };
+  const again = await evaluated([which], () => '{"score":0}', { outputDir, skipExisting: true, judge });
+  expect(again.accuracy).toMatchObject({ reused: 1, off_scale_scores: 2 });
+});
+
 test('nothing judged at all is a failure', async () => {
   const dir = scratchFolder();
   const which = writeCase(dir, '1q1a__videos__0001--aa', 'multi_turn', turns, turnChunks);

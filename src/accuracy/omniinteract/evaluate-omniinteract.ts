@@ -9,7 +9,7 @@ import type { CaseEvaluation, EvaluationCase } from './evaluation-case.ts';
 import type { JudgePrompts } from './judge-prompts.ts';
 import { ownPrompts } from './own-prompts.ts';
 import type { SlotJudge } from './score-slot.ts';
-import { outcomeOf } from './slot-row.ts';
+import { offScaleScoresOf, outcomeOf } from './slot-row.ts';
 import { type AccuracySummary, summarizeSlots } from './summarize-slots.ts';
 import type { TimingPrecision } from './transcript.ts';
 
@@ -62,6 +62,8 @@ export type OmniInteractAccuracy = {
   /** Cases among `evaluated` whose stored evaluation was taken over. */
   readonly reused: number;
   readonly judge_calls: Readonly<JudgeCalls>;
+  /** Scores that the judge gave off the scale of 0 to 1, and that count as its nearer end. */
+  readonly off_scale_scores: number;
 };
 
 type Outcome =
@@ -175,6 +177,9 @@ function summarize(
     status_reason: reasonOf(failures, options.cases.length),
     reused: outcomes.filter(({ kind }) => kind === 'reused').length,
     judge_calls: client.calls,
+    off_scale_scores: evaluations
+      .flatMap(({ slots }) => list(slots))
+      .reduce<number>((sum, row) => sum + offScaleScoresOf(row), 0),
   };
 }
 

@@ -48,37 +48,46 @@ test.each([
   expect(() => promptsOf(value, 'p.yaml')).toThrow(why);
 });
 
+const offScale = ({ offScaleScore }: { offScaleScore: number | null }) =>
+  offScaleScore === null ? [] : [offScaleScore];
+
 test.each([
   ['{"flag":"Neutral","score":0.4}', ['neutral', 0.4]],
   ['{"flag":"Neutral"}', ['neutral', 1]],
   ['{"flag":"neutral","score":"high"}', ['neutral', 0]],
-  ['{"flag":"neutral","score":7}', ['neutral', 1]],
+  ['{"flag":"neutral","score":7}', ['neutral', 1, 7]],
+  ['{"flag":"neutral","score":"-0.1"}', ['neutral', 0, -0.1]],
+  ['{"flag":"neutral","score":1e308}', ['neutral', 1, 1e308]],
+  ['{"flag":"neutral","score":1e999}', ['neutral', 0]],
   ['{"flag":"fp hallucination","score":1}', ['hallucination', 0]],
   ['{"flag":"unsure","score":1}', null],
   ['Neutral', null],
 ])('early: %s', (raw, expected) => {
   const verdict = readEarlyVerdict(raw);
-  expect(verdict && [verdict.category, verdict.score]).toEqual(expected);
+  expect(verdict && [verdict.category, verdict.score, ...offScale(verdict)]).toEqual(expected);
 });
 
 test.each([
   ['{"score":"0.75","trigger_phrase":" red "}', [0.75, 'red', 'llm_json']],
-  ['{"score":-3}', [0, '', 'llm_json']],
+  ['{"score":-3}', [0, '', 'llm_json', -3]],
+  ['{"score":1}', [1, '', 'llm_json']],
   ['Score: 0.6 of 1', [0.6, '', 'llm_float_text']],
   ['{"score":null,"trigger_phrase":"red","x":0.5}', [0.5, 'red', 'llm_float_text']],
   ['Wrong, it boils at 12 s.', null],
   ['{"score":""}', null],
 ])('core: %s', (raw, expected) => {
   const verdict = readCoreVerdict(raw);
-  expect(verdict && [verdict.score, verdict.triggerPhrase, verdict.parseSource]).toEqual(expected);
+  expect(
+    verdict && [verdict.score, verdict.triggerPhrase, verdict.parseSource, ...offScale(verdict)],
+  ).toEqual(expected);
 });
 
 test.each([
   ['{"score":0.5,"hallucination":"yes"}', [0.5, true]],
-  ['{"score":2}', [1, false]],
+  ['{"score":2}', [1, false, 2]],
   ['{"hallucination":true}', null],
   ['0.5', null],
 ])('partial: %s', (raw, expected) => {
   const verdict = readPartialVerdict(raw);
-  expect(verdict && [verdict.score, verdict.hallucination]).toEqual(expected);
+  expect(verdict && [verdict.score, verdict.hallucination, ...offScale(verdict)]).toEqual(expected);
 });

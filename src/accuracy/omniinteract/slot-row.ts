@@ -3,6 +3,7 @@ import type { MatchedChunk } from './match-chunks.ts';
 import type { CoreStage, EarlyStage, SlotScore } from './score-slot.ts';
 import type { Slot } from './slot.ts';
 import type { TranscriptChunk } from './transcript.ts';
+import type { EarlyVerdict } from './verdicts.ts';
 
 /** A slot's result as evaluation files hold it; the names are those of the official evaluation. */
 export function slotRow(score: SlotScore, sampleId: string): Row {
@@ -98,8 +99,18 @@ function interruptionRow({ matched, partial, partialIsLow, spillS }: SlotScore):
   };
 }
 
-function answerFields(verdict: { rationale: string; parseSource: string; raw: string }): Row {
-  return { rationale: verdict.rationale, parse_source: verdict.parseSource, raw: verdict.raw };
+type Answer = Pick<EarlyVerdict, 'rationale' | 'parseSource' | 'raw' | 'offScaleScore'>;
+
+function answerFields({ rationale, parseSource, raw, offScaleScore }: Answer): Row {
+  const answer = { rationale, parse_source: parseSource, raw };
+  return offScaleScore === null ? answer : { ...answer, off_scale_score: offScaleScore };
+}
+
+/** How many of a slot's scores the judge gave off the scale. */
+export function offScaleScoresOf(row: unknown): number {
+  if (!isRow(row)) return 0;
+  const answers = [row.stage_early, row.stage_core, row.interruption_diagnostic];
+  return answers.filter((answer) => isRow(answer) && typeof answer.off_scale_score === 'number').length;
 }
 
 function wordRows(words: TranscriptChunk['words']): Row[] {

@@ -7,6 +7,8 @@ export type ParseSource = 'llm_json' | 'llm_float_text';
 type Verdict = {
   /** 0 to 1. */
   readonly score: number;
+  /** The judge's own figure, where it lay off the scale and counts as its nearer end; `null` = it did not. */
+  readonly offScaleScore: number | null;
   readonly rationale: string;
   readonly parseSource: ParseSource;
   /** The judge's answer as it came. */
@@ -17,14 +19,21 @@ export type EarlyVerdict = Verdict & { readonly category: 'neutral' | 'hallucina
 export type CoreVerdict = Verdict & { readonly triggerPhrase: string; readonly spoiler: boolean };
 export type PartialVerdict = Verdict & { readonly hallucination: boolean };
 
-function clamp(score: number): number {
-  return Math.min(1, Math.max(0, score));
+type Score = Pick<Verdict, 'score' | 'offScaleScore'>;
+
+/**
+ * A score as judges write it: a number, or one in quotation marks; off the scale it counts as the scale's nearer end,
+ * as officially. `null` = it is none.
+ */
+function scoreOf(value: unknown): Score | null {
+  const given = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (typeof given !== 'number' || !Number.isFinite(given)) return null;
+  const score = Math.min(1, Math.max(0, given));
+  return { score, offScaleScore: score === given ? null : given };
 }
 
-/** A score as judges write it: a number, or one in quotation marks. `null` = it is none. */
-function scoreOf(value: unknown): number | null {
-  const score = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  return typeof score === 'number' && Number.isFinite(score) ? clamp(score) : null;
+function onScale(score: number): Score {
+  return { score, offScaleScore: null };
 }
 
 /**
@@ -36,10 +45,10 @@ export function readEarlyVerdict(raw: string): EarlyVerdict | null {
   if (found === null) return null;
   const flag = textOf(found.flag).toLowerCase().replaceAll('-', '_').replaceAll(/\s/g, '');
   const base = { rationale: textOf(found.rationale), parseSource: 'llm_json', raw } as const;
-  if (flag.includes('hallucination')) return { ...base, category: 'hallucination', score: 0 };
+  if (flag.includes('hallucination')) return { ...base, category: 'hallucination', ...onScale(0) };
   if (!flag.includes('neutral')) return null;
-  const score = found.score === undefined ? 1 : (scoreOf(found.score) ?? 0);
-  return { ...base, category: 'neutral', score };
+  const score = found.score === undefined ? onScale(1) : (scoreOf(found.score) ?? onScale(0));
+  return { ...base, category: 'neutral', ...score };
 }
 
 /**
@@ -52,10 +61,10 @@ export function readCoreVerdict(raw: string): CoreVerdict | null {
   const score = found === null ? null : scoreOf(found.score);
   const triggerPhrase = textOf(found?.trigger_phrase);
   const spoiler = isMarked(found?.spoiler);
-  if (score !== null) return { ...base, score, triggerPhrase, spoiler, parseSource: 'llm_json' };
+  if (score !== null) return { ...base, ...score, triggerPhrase, spoiler, parseSource: 'llm_json' };
   const number = firstNumber(raw);
   if (number === null || number < 0 || number > 1) return null;
-  return { ...base, score: number, triggerPhrase, spoiler, parseSource: 'llm_float_text' };
+  return { ...base, ...onScale(number), triggerPhrase, spoiler, parseSource: 'llm_float_text' };
 }
 
 /** The verdict on what was said of an answer that was broken off. */
@@ -64,7 +73,7 @@ export function readPartialVerdict(raw: string): PartialVerdict | null {
   const score = found === null ? null : scoreOf(found.score);
   if (found === null || score === null) return null;
   return {
-    score,
+    ...score,
     hallucination: isMarked(found.hallucination),
     rationale: textOf(found.rationale),
     parseSource: 'llm_json',
