@@ -93,7 +93,11 @@ const samples: readonly Sample[] = cases.map((one) => ({
 }));
 
 const artifacts = (): DuplexArtifacts => ({
-  wav: Uint8Array.from([82, 73, 70, 70]),
+  // Two samples of silence at 16 kHz, as Python's `struct` packs them by the layout of RIFF.
+  wav: Buffer.from(
+    '524946462800000057415645666d74201000000001000100803e0000007d000002001000646174610400000000000000',
+    'hex',
+  ),
   eventsJson: new TextEncoder().encode('[]\n'),
 });
 
@@ -222,7 +226,7 @@ describe('artifacts', () => {
       'failed_transcript.json',
     ]);
     expect(json(firstFolder(), 'failed_transcript.json')).toMatchObject({ text: 'hello' });
-    expect(readFileSync(join(firstFolder(), 'failed_output.wav'), 'latin1')).toBe('RIFF');
+    expect(readFileSync(join(firstFolder(), 'failed_output.wav'))).toEqual(artifacts().wav);
     expect(readdirSync(secondFolder()).sort()).toEqual(['.failed.json', 'failed_events.json']);
     // The same command again: nothing of it is taken for finished, and it makes room.
     const again = await open();
@@ -395,12 +399,43 @@ describe('a run that was cut off', () => {
     run.close();
   });
 
-  it('runs a case again whose files are gone', async () => {
+  it.each<[string, string, (whole: Buffer) => Buffer | string | null]>([
+    ['transcript is gone', 'wav_transcript.json', () => null],
+    ['transcript is cut off', 'wav_transcript.json', (whole) => whole.subarray(0, -20)],
+    ['events are empty', 'events.json', () => ''],
+    ['result is cut off', 'result.json', (whole) => whole.subarray(0, 100)],
+    [
+      'result is another’s',
+      'result.json',
+      (whole) => whole.toString().replace('"responses": 1', '"responses": 2'),
+    ],
+    ['sound is cut off', 'output.wav', (whole) => whole.subarray(0, -2)],
+    ['sound is cut off in its header', 'output.wav', (whole) => whole.subarray(0, 20)],
+    ['record is empty', '.record.json', () => ''],
+    ['marker is empty', '.done', () => ''],
+    ['marker is cut off', '.done', (whole) => whole.subarray(0, whole.length / 2)],
+    ['marker is no object', '.done', () => '[]'],
+    ['marker says less', '.done', () => '{"success": true}'],
+    [
+      'marker is of a failure',
+      '.done',
+      (whole) => whole.toString().replace('"success": true', '"success": false'),
+    ],
+  ])('runs a case again whose %s, and says so', async (_, name, spoil) => {
     await killed();
-    rmSync(join(secondFolder(), 'wav_transcript.json'));
+    const path = join(secondFolder(), name);
+    const whole = readFileSync(path);
+    const spoilt = spoil(whole);
+    expect(whole.equals(Buffer.from(spoilt ?? ''))).toBe(false);
+    if (spoilt === null) rmSync(path);
+    else writeFileSync(path, spoilt);
     const run = await open();
     expect(run.isFinished(second)).toBe(false);
-    expect(said.join('\n')).toContain('is marked as finished and is not whole');
+    expect(said.join('\n')).toContain(
+      `${secondFolder()} is marked as finished and is not whole; its case runs again.`,
+    );
+    await run.begin(samples);
+    expect(readdirSync(secondFolder())).toEqual([]);
     run.close();
   });
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -7,8 +7,9 @@ import { OmnimeterError } from '../../foundation/errors.ts';
 import { isSubset, omniInteractSubsets } from '../../workloads/omniinteract/omniinteract-case.ts';
 import type { BenchServeOptions } from '../serve/options.ts';
 import { batchSummaryFile } from './batch-files.ts';
-import { doneFile, successFiles } from './case-files.ts';
+import { doneFile } from './case-files.ts';
 import { type KeptRecord, keptRecordFile, parseKeptRecord } from './kept-record.ts';
+import { isWholeCase } from './whole-case.ts';
 import { jsonText, writeWhole } from './write-whole.ts';
 
 /** While a run is under way: of which command it is, and which parts it has had. */
@@ -136,10 +137,7 @@ function doneFolders(root: string): { subset: string; folder: string }[] {
 
 /** The record of a case all of whose files are there, or `null`. */
 function recordIn(folder: string): KeptRecord | null {
-  const whole = successFiles.every(
-    (name) => (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0) > 0,
-  );
-  if (!whole) return null;
+  if (!isWholeCase(folder)) return null;
   const path = join(folder, keptRecordFile);
   try {
     return parseKeptRecord(readFileSync(path, 'utf8'), path);
