@@ -5,13 +5,11 @@ import { defineConfig } from 'vitest/config';
  * to themselves. What only must happen at all, in order or within many seconds, needs no such rest.
  */
 const clockWatchers = [
-  'test/e2e/disconnects.test.ts',
   'test/e2e/ground-truth.test.ts',
   'test/e2e/guide-commands.test.ts',
-  'test/e2e/lifecycle.test.ts',
   'test/e2e/media-datasets.test.ts',
   'test/e2e/scale.test.ts',
-  'test/e2e/schedule-and-results.test.ts',
+  'test/e2e/schedule.test.ts',
 ];
 
 /** These wait for processes on a shared machine: a fault shows every time, a neighbour's burst does not. */
