@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -55,7 +55,11 @@ test('artifacts are judged, and several runs are pooled against a gate', async (
   expect(lines).toContain('All Global:               1.000000');
   const json = join(dir, 'pooled.json');
   const gate = (least: string) => ['--omniinteract-aggregate-min-ia-qtf1', least, '--json', json];
-  expect((await run(omniInteractAggregateCommand, [dir, dir, ...gate('0.9')])).exitCode).toBe(0);
+  const other = join(dir, 'other');
+  cpSync(join(dir, 'evaluation'), join(other, 'evaluation'), { recursive: true });
+  const pooled = await run(omniInteractAggregateCommand, [dir, other, ...gate('0.9')]);
+  expect(pooled.exitCode).toBe(0);
+  expect(pooled.errors).toEqual([expect.stringContaining('warning: ')]);
   expect(JSON.parse(readFileSync(json, 'utf8'))).toMatchObject({
     pooled: { num_slots: 2, Global_TP: expect.closeTo(1.2, 12), IA_QTF1: 1 },
     min_ia_qtf1: 0.9,
@@ -83,4 +87,25 @@ test('no judge, no folder, no run', async () => {
   );
   await expect(run(omniInteractEvaluateCommand, [])).rejects.toThrow('takes one folder of artifacts, got 0');
   await expect(run(omniInteractAggregateCommand, [])).rejects.toThrow('needs at least one run');
+});
+
+test('where nothing can be written is found out before the judge is asked', async () => {
+  const judge = await scriptedJudge(() => '{"score":1}');
+  onTestFinished(judge.close);
+  const dir = artifacts();
+  const flags = ['--judge-base-url', judge.url, '--judge-model', 'j'];
+  for (const at of ['/proc/x', join(dir, 'a.json'), join(dir, 'a.json', 'below')])
+    await expect(
+      run(omniInteractEvaluateCommand, [dir, ...flags, '--eval-output-dir', at]),
+    ).rejects.toMatchObject({
+      code: 'USAGE',
+      message: expect.stringContaining(`nothing can be written to ${at}`),
+    });
+  expect(judge.requests).toEqual([]);
+  await run(omniInteractEvaluateCommand, [dir, ...flags]);
+  for (const json of ['/proc/x/y', dir])
+    await expect(run(omniInteractAggregateCommand, [dir, '--json', json])).rejects.toMatchObject({
+      code: 'OUTPUT_FILE',
+      message: expect.stringContaining(`cannot write ${json}`),
+    });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { EvaluationOptions } from '../accuracy/omniinteract/evaluate-omniinteract.ts';
 import type { PooledAccuracy } from '../accuracy/omniinteract/pool-evaluations.ts';
 import type { CommandIo } from '../bench/serve/options.ts';
-import { UsageError } from '../foundation/errors.ts';
+import { messageOf, OutputFileError, UsageError } from '../foundation/errors.ts';
 import { type Command, flagsOrHelp } from './command.ts';
 import {
   omniInteractEvaluateFlags,
@@ -128,8 +128,17 @@ async function judgeGate(
 
 function finish(pooled: PooledAccuracy, json: string | null, io: CommandIo): number {
   const text = JSON.stringify(pooled, null, 2);
+  for (const doubt of pooled.warnings) io.stderr(`warning: ${doubt}`);
   if (json === '-') io.stdout(text);
-  else if (json !== null) writeFileSync(json, `${text}\n`);
+  else if (json !== null) writeText(json, `${text}\n`);
   for (const why of pooled.broken) io.stderr(`FAILED: ${why}`);
   return pooled.broken.length > 0 ? brokenGate : 0;
+}
+
+function writeText(path: string, text: string): void {
+  try {
+    writeFileSync(path, text);
+  } catch (cause) {
+    throw new OutputFileError(`--json: cannot write ${path}: ${messageOf(cause)}.`, { cause });
+  }
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf, OmnimeterError } from '../../foundation/errors.ts';
 import { type JudgeCalls, JudgeClient, type JudgeTarget } from '../judge/judge-client.ts';
-import { writeJsonFile } from '../write-json-file.ts';
+import { prepareOutputFolder, writeJsonFile } from '../write-json-file.ts';
 import { isRow, type Row } from './annotation-values.ts';
 import { type CaseInputs, evaluateCase, readCaseInputs } from './evaluate-case.ts';
 import type { CaseEvaluation, EvaluationCase } from './evaluation-case.ts';
@@ -73,9 +73,11 @@ type Outcome =
 /**
  * Judges the cases of a run, stores each, and sums them up in `unified_eval_summary.json`. A case that cannot be judged
  * fails alone.
- * @throws the file system's error where the summary cannot be written
+ * @throws UsageError where nothing can be written to the output folder; no judge was asked then
+ * @throws OutputFileError where the summary cannot be written
  */
 export async function evaluateOmniInteract(options: EvaluationOptions): Promise<OmniInteractAccuracy> {
+  prepareOutputFolder(options.outputDir, '--omniinteract-eval-output-dir');
   const client = new JudgeClient({ ...options.judge, temperature: 0 }, options.sleep, options.say);
   const judge = { client, prompts: options.prompts ?? ownPrompts };
   try {
@@ -121,16 +123,12 @@ async function judgeOne(
     return { kind: 'judged', evaluation };
   } catch (error) {
     // Files of this case, its judge, or the disk; anything else is a bug and shows itself.
-    if (!(error instanceof OmnimeterError) && !isSystemError(error)) throw error;
+    if (!(error instanceof OmnimeterError)) throw error;
     return {
       kind: 'failed',
       failure: { sample_id: which.sampleId, status: 'failed', error: messageOf(error) },
     };
   }
-}
-
-function isSystemError(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error;
 }
 
 /** A stored evaluation of exactly these inputs that can still be summed up. */

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { scratchFolder, turns, writeCase } from './evaluate.suite.ts';
@@ -59,6 +59,61 @@ test('a result of the benchmark is read for the evaluation in it', () => {
   writeFileSync(path, '{"mean_ttft_ms":3}');
   expect(() => poolEvaluations([path], 1)).toThrow('holds no evaluation of OmniInteract');
   expect(() => poolEvaluations([`${path}.gone`], 1)).toThrow('cannot be read');
+});
+
+const state = (text: string) => ({ summary: text, evaluated: 4, status: 'ok' });
+
+test.each([
+  ['{"num_slots":9,"Global_TP":1,"Global_FP":0,"Global_FN":"x"}', 'summary.Global_FN is "x"'],
+  ['{"num_slots":9,"Global_TP":1,"Global_FP":0,"Global_FN":null}', 'summary.Global_FN is null'],
+  ['{"num_slots":9,"Global_TP":1,"Global_FP":5e400,"Global_FN":1}', 'summary.Global_FP is Infinity'],
+  ['{"num_slots":9,"Global_TP":1,"Global_FP":-1,"Global_FN":1}', 'summary.Global_FP is -1'],
+  ['{"num_slots":9,"Global_TP":1,"Global_FP":0.5,"Global_FN":1}', 'summary.Global_FP is 0.5'],
+  ['{"num_slots":9,"Global_TP":1,"Global_FP":0}', 'summary.Global_FN is missing'],
+  [
+    '{"num_slots":9,"Global_TP":9.5,"Global_FP":0,"Global_FN":0}',
+    'summary.Global_TP is 9.5; expected a number',
+  ],
+  ['{"Global_TP":1,"Global_FP":0,"Global_FN":0}', 'summary.num_slots is missing'],
+  ['[]', 'summary is []'],
+  [
+    '{"num_slots":1,"Global_TP":1,"Global_FP":0,"Global_FN":0,"paper_metrics":{"exp_f1":{"one_qna":7}}}',
+    'summary.paper_metrics.exp_f1.one_qna is 7',
+  ],
+])('a count that is none is no 0: %s', (summary, why) => {
+  const path = join(scratchFolder(), 'e.json');
+  writeFileSync(path, JSON.stringify(state('*')).replace('"*"', summary));
+  expect(() => poolEvaluations([path], null)).toThrow(`${path}: ${why}`);
+});
+
+test('an evaluation that broke off has no counts, and breaks the gate by its status', () => {
+  const path = join(scratchFolder(), 'e.json');
+  writeFileSync(path, '{"omniinteract":{"accuracy":{"status":"failed","error":"no disk"}}}');
+  expect(poolEvaluations([path], 0).broken).toContain(`${path}: status is failed and not ok (no disk)`);
+  writeFileSync(path, '{"status":"ok","evaluated":"4","summary":{}}');
+  expect(() => poolEvaluations([path], 0)).toThrow(`${path}: evaluated is "4"; expected a whole number`);
+});
+
+test('a slice that some run does not state is no slice of all', () => {
+  const dir = scratchFolder();
+  const a = evaluation(dir, 'a', run(metric(10, 4, 2, 6)));
+  const b = evaluation(dir, 'b', { ...run(metric(2, 1, 1, 1)), summary: metric(2, 1, 1, 1) });
+  expect(Object.keys(poolEvaluations([a], null).exp_f1)).toEqual(['realtime']);
+  expect(poolEvaluations([a, b], null).exp_f1).toEqual({});
+});
+
+test('a run counts once, under whichever names it is given', () => {
+  const dir = scratchFolder();
+  const a = evaluation(dir, 'a', run(metric(10, 4, 2, 6)));
+  const file = join(a, 'evaluation', 'unified_eval_summary.json');
+  symlinkSync(a, join(dir, 'link'));
+  for (const other of [a, file, join(a, 'evaluation'), join(dir, 'link')])
+    expect(() => poolEvaluations([a, other], null)).toThrow(`${other} is the same run as ${a}`);
+  // A copy may be another run that came out the same.
+  const copy = evaluation(dir, 'copy', run(metric(10, 4, 2, 6)));
+  expect(poolEvaluations([a, copy], null).warnings).toEqual([
+    expect.stringMatching(/copy.* holds the very evaluation that .*a\/.* holds/),
+  ]);
 });
 
 test('cases are found by the manifest, elsewhere than they were made too', () => {

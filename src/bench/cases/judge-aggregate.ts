@@ -40,6 +40,7 @@ export function judgeAggregate(
     const pooled = poolEvaluations(paths, minIaQtf1);
     writeJsonFile(join(resultsDir, `${label}.json`), pooled, 2);
     for (const line of pooledTable(pooled)) say(line);
+    for (const doubt of pooled.warnings) say(`warning: ${doubt}`);
     const passed = pooled.broken.length === 0;
     const detail = passed ? `All Global IA-QTF1 = ${pooled.pooled.IA_QTF1}` : pooled.broken.join('; ');
     return { ...base, status: passed ? 'passed' : 'broken', reason: null, gates: [{ gate, passed, detail }] };
