@@ -107,6 +107,37 @@ describe('an utterance of a full-duplex model', () => {
     });
   });
 
+  it.each([
+    ['cancelled', 'response.done reports cancellation for r1: not all was said'],
+    ['failed', 'response.done reports failure for r1'],
+  ])('that ends as %s is no utterance', async (status, message) => {
+    const server = politeServer();
+    server.on('input_audio_buffer.append', ({ audio_end_ms }) => {
+      if (audio_end_ms !== 200) return;
+      server.emit(created('r1'), 50);
+      server.emit(audioDelta('r1', 6000), 100);
+      server.emit(done('r1', status), 110);
+    });
+    expect(messageOf(await speak(openaiRealtimeDuplex, server))).toBe(message);
+  });
+
+  it('that was cut off by a limit, or whose figures no server can mean, is told', async () => {
+    const server = politeServer();
+    server.on('input_audio_buffer.append', ({ audio_end_ms }) => {
+      if (audio_end_ms !== 200) return;
+      const stage_metrics = { '0': { num_tokens_out: 1e308, vllm_tpot_ms: 1e308 } };
+      server.emit(created('r1'), 50);
+      server.emit(audioDelta('r1', 6000), 100);
+      server.emit(done('r1', 'incomplete', { metadata: { stage_metrics } }), 110);
+    });
+    const seen = await speak(openaiRealtimeDuplex, server);
+    expect(seen).toMatchObject({ outcome: { ok: true }, outputTokens: null });
+    expect(seen.duplex?.warnings).toEqual([
+      'response.done with status incomplete, its response was cut off: "r1"',
+      "the server's figures that it cannot mean count as not sent: num_tokens_out of stage 0 1e+308 (the first of 2)",
+    ]);
+  });
+
   it('ends its request with the response, not with the session', async () => {
     const server = native(1).off('session.close');
     server.on('session.close', () => server.emit({ type: 'session.closed' }, 5000));

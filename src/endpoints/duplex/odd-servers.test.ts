@@ -207,9 +207,14 @@ describe('the end of a response', () => {
     ]);
   });
 
+  it('incomplete is no failure, and told', async () => {
+    const seen = await ends({ status: 'incomplete', status_details: { reason: 'max_output_tokens' } });
+    expect(seen.outcome).toEqual({ ok: true });
+    expect(notesOf(seen)).toEqual(['response.done with status incomplete, its response was cut off: "r1"']);
+  });
+
   it.each([
     ['completed', { status: 'completed' }, {}],
-    ['incomplete', { status: 'incomplete' }, {}],
     ['cancelled', { status: 'cancelled' }, {}],
     ['cancelled by its details alone', { status_details: { type: 'cancelled' } }, {}],
     ['completed at the event itself', {}, { status: 'completed' }],

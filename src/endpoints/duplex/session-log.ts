@@ -145,6 +145,8 @@ export class SessionLog {
     const given = response?.status ?? event.status;
     const status = asText(given);
     if (status !== null) this.#statuses.set(id, status);
+    if (status === 'incomplete')
+      this.warnings.add('response.done with status incomplete, its response was cut off', shownText(id));
     if (!responseStatuses.has(given) && !this.ledger.isCancelled(id))
       this.warnings.add(
         'response.done without a known status, taken as completed',

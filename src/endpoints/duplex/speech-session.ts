@@ -163,7 +163,13 @@ export class SpeechSession {
 
   #judge(): void {
     const { ledger } = this.core.log;
-    if (this.measured === null) throw new SessionFault('empty', 'the response is done and brought no audio');
+    const { measured } = this;
+    if (measured === null) throw new SessionFault('empty', 'the response is done and brought no audio');
+    if (ledger.isCancelled(measured.id))
+      throw new SessionFault(
+        'stream_error',
+        `response.done reports cancellation for ${measured.id}: not all was said`,
+      );
     const spoken = ledger.created.filter((id) => this.core.log.timingsOf(id).hasAudio).length;
     if (spoken === 1) return;
     if (this.#script.manner === 'turn')
