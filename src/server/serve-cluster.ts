@@ -11,6 +11,7 @@ import { natsConnector } from './connector/nats-connector.ts';
 import { defaultRingBytes, sharedMemoryConnector } from './connector/shared-memory-connector.ts';
 import type { Scheduler } from './engine/scheduler.ts';
 import type { EdgeTransport } from './model/edge-transport.ts';
+import { lastSegment } from './model/pipeline-registry.ts';
 import type { Connector } from './pipeline/connector.ts';
 import type { PipelineDefinition } from './pipeline/pipeline-definition.ts';
 import type { Edge } from './pipeline/transfer-metadata.ts';
@@ -86,14 +87,21 @@ export function replicaAdvice(
         `${masterAddress} -p ${masterPort}`;
 }
 
+/** Starts the server of a worker with these options. */
+export function serverCommand({ model, masterAddress, masterPort }: ServeOptions): string {
+  const broker = `--omni-master-address ${masterAddress ?? ''} --omni-master-port ${masterPort ?? ''}`;
+  return `omnimeter serve ${model} --omni --stage-id 0 ${broker}`;
+}
+
 /** What must agree between the processes of a deployment. */
 export function deploymentFacts(
   pipeline: PipelineDefinition,
-  { timeScale, seed }: Pick<ServeOptions, 'timeScale' | 'seed'>,
+  { model, timeScale, seed }: Pick<ServeOptions, 'model' | 'timeScale' | 'seed'>,
 ): DeploymentFacts {
   return {
     protocol: protocolVersion,
     pipeline: pipeline.name,
+    model: lastSegment(model),
     timeScale,
     seed,
     asyncChunk: pipeline.asyncChunk,

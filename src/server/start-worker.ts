@@ -17,6 +17,7 @@ import {
   clusterRole,
   connectorsFor,
   deploymentFacts,
+  serverCommand,
   settledTransports,
 } from './serve-cluster.ts';
 import { deployRequestOf, type ServeOptions } from './serve-options.ts';
@@ -73,6 +74,7 @@ function replica(shared: Shared): StageWorker {
       ),
     inputEdges,
     startTimeoutMs,
+    serverCommand: serverCommand(options),
     log,
   });
 }

@@ -11,10 +11,12 @@ import type { Edge, TransferMetadata } from '../pipeline/transfer-metadata.ts';
 import { decodeMessage, encodeMessage } from './message-codec.ts';
 
 /** Raised whenever a message changes its form: processes of one deployment must agree. */
-export const protocolVersion = 1;
+export const protocolVersion = 2;
 
 /** Where processes of a deployment reach each other. */
 export const subjects = {
+  /** All heads answer who they are. */
+  servers: (): string => 'omnimeter.servers',
   register: (deployment: string): string => `omnimeter.${deployment}.register`,
   /** For the head that answers registrations. */
   heartbeat: (deployment: string, headId: string): string => `omnimeter.${deployment}.${headId}.heartbeat`,
@@ -71,25 +73,40 @@ const toHeadSchema = z.discriminatedUnion('type', [
 /** What a worker tells the head. */
 export type ToHead = z.infer<typeof toHeadSchema>;
 
-const toWorkerBatch = z.object({ load: z.number(), messages: z.array(toWorkerSchema) });
-const toHeadBatch = z.array(toHeadSchema);
+/** Where messages stand in what one side tells the other. */
+const place = {
+  /** Chosen by the worker whenever it asks to join; what belongs to another is out of date. */
+  session: z.string(),
+  /** Counts from 1 in a session and a direction. */
+  batch: z.number().int().min(1),
+};
+const toWorkerBatch = z.object({
+  ...place,
+  /** Requests under way in the whole pipeline. */
+  load: z.number(),
+  messages: z.array(toWorkerSchema),
+});
+const toHeadBatch = z.object({ ...place, messages: z.array(toHeadSchema) });
 
-/** @param load requests under way in the whole pipeline */
-export function encodeToWorker(load: number, messages: readonly ToWorker[]): Uint8Array {
-  return encodeMessage({ load, messages });
+type Batch<Parsed, Message> = Omit<Parsed, 'messages'> & { readonly messages: readonly Message[] };
+type ToWorkerBatch = Batch<z.infer<typeof toWorkerBatch>, ToWorker>;
+type ToHeadBatch = Batch<z.infer<typeof toHeadBatch>, ToHead>;
+
+export function encodeToWorker(batch: ToWorkerBatch): Uint8Array {
+  return encodeMessage(batch);
 }
 
 /** @throws Error for bytes that are no such message */
-export function decodeToWorker(bytes: Uint8Array): z.infer<typeof toWorkerBatch> {
+export function decodeToWorker(bytes: Uint8Array): ToWorkerBatch {
   return toWorkerBatch.parse(decodeMessage(bytes));
 }
 
-export function encodeToHead(messages: readonly ToHead[]): Uint8Array {
-  return encodeMessage(messages);
+export function encodeToHead(batch: ToHeadBatch): Uint8Array {
+  return encodeMessage(batch);
 }
 
 /** @throws Error for bytes that are no such message */
-export function decodeToHead(bytes: Uint8Array): ToHead[] {
+export function decodeToHead(bytes: Uint8Array): ToHeadBatch {
   return toHeadBatch.parse(decodeMessage(bytes));
 }
 
@@ -97,6 +114,8 @@ export function decodeToHead(bytes: Uint8Array): ToHead[] {
 export type DeploymentFacts = {
   readonly protocol: number;
   readonly pipeline: string;
+  /** Last segment of the model's name: hosts may keep it in different folders. */
+  readonly model: string;
   readonly timeScale: number;
   readonly seed: number;
   readonly asyncChunk: boolean;
@@ -106,11 +125,13 @@ const registrationSchema = z.object({
   facts: z.object({
     protocol: z.number(),
     pipeline: z.string(),
+    model: z.string(),
     timeScale: z.number(),
     seed: z.number(),
     asyncChunk: z.boolean(),
   }),
   workerId: z.string().regex(/^[\w-]+$/),
+  session: z.string(),
   stageId: z.number().int().min(0),
   /** Slot that it had before; `null` = any. */
   replicaId: z.number().int().min(0).nullable(),
@@ -139,6 +160,9 @@ export type Admission = z.infer<typeof admissionSchema>;
 
 const heartbeatSchema = z.object({
   workerId: z.string(),
+  session: z.string(),
+  /** That the worker has sent in the session. */
+  batches: z.number(),
   stats: vouched<EngineStats>('running', 'waiting', 'waitingForChunk'),
 });
 
@@ -150,9 +174,29 @@ const pulseSchema = z.object({
   /** The head's clock. */
   nowMs: z.number(),
   load: z.number(),
+  /** That the head has sent in the session. */
+  batches: z.number(),
 });
 
 export type Pulse = z.infer<typeof pulseSchema>;
+
+/** The part of a registration that every version can read. */
+const versionSchema = z.object({ facts: z.object({ protocol: z.number() }) });
+
+/** @returns the version that a worker speaks, `null` where it does not say */
+export function protocolOf(registration: Uint8Array): number | null {
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(registration).toString('utf8'));
+    return versionSchema.parse(parsed).facts.protocol;
+  } catch {
+    return null;
+  }
+}
+
+const presenceSchema = z.object({ pipeline: z.string(), model: z.string() });
+
+/** What a head says to who looks for one. */
+export type Presence = z.infer<typeof presenceSchema>;
 
 function jsonCodec<Value>(schema: z.ZodType<Value>): {
   encode(value: Value): Uint8Array;
@@ -165,6 +209,7 @@ function jsonCodec<Value>(schema: z.ZodType<Value>): {
 }
 
 export const registrations = jsonCodec<Registration>(registrationSchema);
+export const presences = jsonCodec<Presence>(presenceSchema);
 export const admissions = jsonCodec<Admission>(admissionSchema);
 export const heartbeats = jsonCodec<Heartbeat>(heartbeatSchema);
 export const pulses = jsonCodec<Pulse>(pulseSchema);

@@ -1,6 +1,6 @@
 import { messageOf } from '../../foundation/errors.ts';
 import type { EngineStats, StageEngine, StageRequest, StageSequence } from '../engine/stage-engine.ts';
-import type { Connector } from '../pipeline/connector.ts';
+import { type Connector, goneMessage } from '../pipeline/connector.ts';
 import type { Edge, TransferMetadata } from '../pipeline/transfer-metadata.ts';
 import type { ClockOffset } from './clock-offset.ts';
 import type { ToHead, ToWorker } from './control-messages.ts';
@@ -75,9 +75,9 @@ export class HostedEngine {
     const edge = inputEdges.find(({ from, to }) => from === given.from && to === given.to) ?? given;
     connector.get(edge, metadata, (delivery) => {
       const held = this.#sequences.get(id);
-      if (held === undefined || delivery.kind === 'gone') return;
-      if (delivery.kind === 'failed') {
-        this.#fail(id, delivery.message, 500);
+      if (held === undefined) return;
+      if (delivery.kind !== 'payload') {
+        this.#fail(id, delivery.kind === 'gone' ? goneMessage : delivery.message, 500);
         return;
       }
       const { chunk, rxMs, inFlightMs } = delivery;

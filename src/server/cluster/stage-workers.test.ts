@@ -5,7 +5,14 @@ import { chunksOf, instantly, post, readWav, type TestServer, testServer, until 
 import { type ServeOptions, serveDefaults } from '../serve-options.ts';
 import { type RunningWorker, startWorker } from '../start-worker.ts';
 import { connectBroker } from './broker.ts';
-import { admissions, heartbeats, pulses, registrations, subjects } from './control-messages.ts';
+import {
+  admissions,
+  heartbeats,
+  protocolVersion,
+  pulses,
+  registrations,
+  subjects,
+} from './control-messages.ts';
 import { hostId } from './host-id.ts';
 import { type NatsServer, natsServerPath, noNatsServer, startNatsServer } from './nats-server.suite.ts';
 
@@ -302,8 +309,11 @@ describe.skipIf(natsServerPath === null)(
       const broker = await connectBroker(`nats://127.0.0.1:${nats.port}`, 'silent');
       const workerId = 'silent';
       broker.answer(subjects.ping('qwen3_omni', workerId), () => new Uint8Array(0));
-      const facts = { protocol: 1, pipeline: 'qwen3_omni', timeScale: 1, seed: 0, asyncChunk: true };
-      const request = { facts, workerId, stageId: 1, replicaId: null, kind: 'ar' as const, hostId: hostId() };
+      const deployed = { pipeline: 'qwen3_omni', model: 'Qwen3-Omni-30B-A3B-Instruct', asyncChunk: true };
+      const facts = { protocol: protocolVersion, timeScale: 1, seed: 0, ...deployed };
+      const session = 'first';
+      const place = { session, stageId: 1, replicaId: null, kind: 'ar' as const, hostId: hostId() };
+      const request = { facts, workerId, ...place };
       const admission = await broker.request(
         subjects.register('qwen3_omni'),
         registrations.encode(request),
@@ -314,7 +324,8 @@ describe.skipIf(natsServerPath === null)(
       // Its heartbeat comes too late: it has to join again.
       const admitted = admissions.decode(admission);
       const headId = admitted.accepted ? admitted.headId : '';
-      const late = heartbeats.encode({ workerId, stats: { running: 0, waiting: 0, waitingForChunk: 0 } });
+      const stats = { running: 0, waiting: 0, waitingForChunk: 0 };
+      const late = heartbeats.encode({ workerId, session, batches: 0, stats });
       const pulse = await broker.request(subjects.heartbeat('qwen3_omni', headId), late, 1000);
       expect(pulses.decode(pulse)).toMatchObject({ known: false });
       await broker.close();
@@ -324,6 +335,16 @@ describe.skipIf(natsServerPath === null)(
       ['another pace', { timeScale: 0.5 }, /timeScale is 1 there/],
       ['another seed', { seed: 3 }, /seed is 0 there/],
       ['whole hand-over', { asyncChunk: false }, /asyncChunk is true there/],
+      [
+        'another model of the pipeline',
+        { model: 'Qwen/Qwen3-Omni-30B-A3B-Thinking' },
+        /model is Qwen3-Omni-30B-A3B-Instruct there/,
+      ],
+      [
+        'another pipeline',
+        { model: 'Qwen/Qwen2.5-Omni-7B', stageOverrides: null },
+        /runs qwen3_omni \(Qwen3-Omni-30B-A3B-Instruct\), not qwen2_5_omni \(Qwen2\.5-Omni-7B\)/,
+      ],
     ])('a worker with %s is refused', async (_what, options, message) => {
       await head();
       const refused = await worker(1, options);

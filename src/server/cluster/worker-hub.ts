@@ -2,6 +2,7 @@ import { messageOf } from '../../foundation/errors.ts';
 import type { EdgeTransport } from '../model/edge-transport.ts';
 import type { Orchestrator } from '../pipeline/orchestrator.ts';
 import type { StageDefinition } from '../pipeline/pipeline-definition.ts';
+import { BatchOrder } from './batch-order.ts';
 import { type Broker, NoAnswerError } from './broker.ts';
 import {
   type Admission,
@@ -10,6 +11,9 @@ import {
   decodeToHead,
   encodeToWorker,
   heartbeats,
+  presences,
+  protocolOf,
+  protocolVersion,
   pulses,
   type Registration,
   registrations,
@@ -41,10 +45,14 @@ export type WorkerHubOptions = {
 /** How often the broker is asked whether a worker still listens, ms: a process that died is found within this. */
 const pingMs = 500;
 
+const messagesLost = 'messages from it did not arrive.';
+
 type Member = {
   readonly engine: RemoteEngine;
   readonly stage: StageDefinition;
   readonly stopListening: () => void;
+  readonly session: string;
+  readonly batches: BatchOrder;
   readonly outbox: Outbox<ToWorker>;
   replicaId: number;
   lastHeardMs: number;
@@ -63,8 +71,9 @@ export class WorkerHub {
   /** Takes registrations from now on. */
   constructor(options: WorkerHubOptions) {
     this.#options = options;
-    const { broker, deployment, headId } = options;
+    const { broker, deployment, headId, facts } = options;
     this.#stops.push(
+      broker.answer(subjects.servers(), () => presences.encode(facts)),
       broker.answer(subjects.register(deployment), (request) => admissions.encode(this.#register(request))),
       broker.answer(subjects.heartbeat(deployment, headId), (request) => this.#heartbeat(request)),
       broker.watch((isUp) => {
@@ -83,6 +92,14 @@ export class WorkerHub {
   }
 
   #register(request: Uint8Array): Admission {
+    const version = protocolOf(request);
+    if (version !== null && version !== protocolVersion)
+      return {
+        accepted: false,
+        reason:
+          `It speaks version ${version} of the protocol between stages, the server version ${protocolVersion}. Run the ` +
+          'same omnimeter in all processes of a deployment.',
+      };
     try {
       const registration = registrations.decode(request);
       const problem = this.#problemOf(registration);
@@ -115,16 +132,17 @@ export class WorkerHub {
     return null;
   }
 
-  #admit({ workerId, stageId, replicaId: wanted, kind }: Registration): Admission {
+  #admit({ workerId, session, stageId, replicaId: wanted, kind }: Registration): Admission {
     const { broker, deployment, headId, nowMs, orchestrator, heartbeatTimeoutMs, log } = this.#options;
     const stage = this.#options.stages.find((each) => each.stageId === stageId);
     if (stage === undefined) return { accepted: false, reason: `There is no stage ${stageId}.` };
     // One that joins again has forgotten what it worked on.
     this.#members.get(workerId)?.engine.die('it joined again.');
+    const batches = new BatchOrder();
     const outbox = new Outbox<ToWorker>((messages) =>
       broker.publish(
         subjects.toWorker(deployment, workerId),
-        encodeToWorker(orchestrator.requestCount, messages),
+        encodeToWorker({ session, batch: batches.next(), load: orchestrator.requestCount, messages }),
       ),
     );
     const engine = new RemoteEngine({
@@ -141,7 +159,8 @@ export class WorkerHub {
     const stopListening = broker.subscribe(subjects.toHead(deployment, workerId), (message) =>
       this.#told(workerId, message),
     );
-    const member: Member = { engine, stage, stopListening, outbox, replicaId: -1, lastHeardMs: nowMs() };
+    const joined = { session, batches, replicaId: -1, lastHeardMs: nowMs() };
+    const member: Member = { engine, stage, stopListening, outbox, ...joined };
     this.#members.set(workerId, member);
     member.replicaId = orchestrator.addReplica(stageId, engine, wanted) ?? -1;
     log(`stage ${stageId} (${stage.name}): worker ${workerId} joined as replica ${member.replicaId}`);
@@ -150,30 +169,41 @@ export class WorkerHub {
   }
 
   #told(workerId: string, bytes: Uint8Array): void {
-    for (const message of decodeToHead(bytes)) {
-      const member = this.#members.get(workerId);
-      if (member === undefined) return;
+    const { session, batch, messages } = decodeToHead(bytes);
+    const member = this.#members.get(workerId);
+    if (member?.session !== session) return;
+    const place = member.batches.received(batch);
+    if (place === 'gap') this.#lose(workerId, messagesLost);
+    if (place !== 'next') return;
+    for (const message of messages) {
+      // One of the messages may have parted it.
+      if (this.#members.get(workerId) !== member) return;
       if (message.type === 'bye') this.#lose(workerId, message.reason);
       else member.engine.told(message);
     }
   }
 
   #heartbeat(request: Uint8Array): Uint8Array {
-    const { workerId, stats } = heartbeats.decode(request);
+    const { workerId, session, batches, stats } = heartbeats.decode(request);
     const member = this.#members.get(workerId);
     const nowMs = this.#options.nowMs();
-    if (member !== undefined) {
-      member.lastHeardMs = nowMs;
-      member.engine.heard(stats);
-    }
     const load = this.#options.orchestrator.requestCount;
-    return pulses.encode({ known: member !== undefined, nowMs, load });
+    const stranger = { known: false, nowMs, load, batches: 0 };
+    if (member?.session !== session) return pulses.encode(stranger);
+    // A worker's messages come in the order in which it sent them, so that all before this one are here or nowhere.
+    if (member.batches.misses(batches)) {
+      this.#lose(workerId, messagesLost);
+      return pulses.encode(stranger);
+    }
+    member.lastHeardMs = nowMs;
+    member.engine.heard(stats);
+    return pulses.encode({ known: true, nowMs, load, batches: member.batches.sent });
   }
 
   #check(): void {
     const { nowMs, heartbeatTimeoutMs, broker, deployment } = this.#options;
-    for (const [workerId, { lastHeardMs }] of this.#members) {
-      const silentMs = nowMs() - lastHeardMs;
+    for (const [workerId, member] of this.#members) {
+      const silentMs = nowMs() - member.lastHeardMs;
       if (silentMs > heartbeatTimeoutMs) {
         this.#lose(workerId, `it was silent for ${(silentMs / 1000).toFixed(1)} s.`);
         continue;
@@ -181,8 +211,9 @@ export class WorkerHub {
       broker
         .request(subjects.ping(deployment, workerId), new Uint8Array(0), heartbeatTimeoutMs)
         .catch((error: unknown) => {
-          if (error instanceof NoAnswerError && error.reason === 'nobody')
-            this.#lose(workerId, 'its process is gone.');
+          const isGone = error instanceof NoAnswerError && error.reason === 'nobody';
+          // It may have joined again meanwhile.
+          if (isGone && this.#members.get(workerId) === member) this.#lose(workerId, 'its process is gone.');
         });
     }
   }

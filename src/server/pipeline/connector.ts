@@ -10,10 +10,13 @@ export type Delivery =
       readonly rxMs: number;
       readonly inFlightMs: number;
     }
-  /** It was dropped before it was fetched: its request was aborted. */
+  /** It was dropped before it was fetched: its request was aborted, or something went wrong. */
   | { readonly kind: 'gone' }
   /** It could not be fetched, or is not what was put. */
   | { readonly kind: 'failed'; readonly message: string };
+
+/** Of a payload that is gone although its request is under way. */
+export const goneMessage = 'a payload was gone before it was fetched.';
 
 /** How a connector is. */
 export type ConnectorHealth = {

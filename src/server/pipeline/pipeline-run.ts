@@ -5,7 +5,7 @@ import type { StageFailure, StageListener, StageOutput, StageParams } from '../e
 import { chatTask } from '../engine/stage-task.ts';
 import type { ScheduledTask } from '../engine/task-heap.ts';
 import { CfgCompanions } from './cfg-companions.ts';
-
+import { goneMessage } from './connector.ts';
 import type { PipelineRequest, PipelineRuntime, ReplySink } from './pipeline-runtime.ts';
 import { type HandOff, isFailure, planStages, receivesChunks, type StageProgress } from './stage-progress.ts';
 import { rounded } from './stage-recorder.ts';
@@ -310,9 +310,10 @@ export class PipelineRun {
       return;
     }
     this.#runtime.connector.get(edge, metadata, (delivery) => {
-      if (this.#ended || delivery.kind === 'gone') return;
-      if (delivery.kind === 'failed') {
-        this.fail({ message: `Stage ${stage.stageId} (${stage.name}): ${delivery.message}`, status: 500 });
+      if (this.#ended) return;
+      if (delivery.kind !== 'payload') {
+        const why = delivery.kind === 'gone' ? goneMessage : delivery.message;
+        this.fail({ message: `Stage ${stage.stageId} (${stage.name}): ${why}`, status: 500 });
         return;
       }
       this.#submit(next);
