@@ -1,4 +1,4 @@
-import { readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputFileError, messageOf } from '../../foundation/errors.ts';
 
@@ -15,6 +15,11 @@ export function isFolder(path: string): boolean {
 /** @throws InputFileError where it can't be told, such as behind a loop of links */
 export function isThere(path: string): boolean {
   return statsOf(path) !== null;
+}
+
+/** A file's text, without the byte order mark that some editors put first. */
+export function textIn(path: string): string {
+  return readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
 }
 
 /** What is at a path; `null` where nothing is, or nothing can be, such as below a file. */

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { InputFileError, messageOf, UsageError } from '../../foundation/errors.ts';
 import { isRow, type Row, shown } from '../row-value.ts';
-import { filesBelow, isFile, isFolder } from './dataset-files.ts';
+import { filesBelow, isFile, isFolder, textIn } from './dataset-files.ts';
 import { isSubset, type OmniInteractCase, type OmniInteractSubset } from './omniinteract-case.ts';
 
 export const mapFile = 'video_json_map.json';
@@ -68,7 +67,7 @@ function mapEntries(path: string): readonly unknown[] {
   if (!isFile(path)) throw new InputFileError(`Missing OmniInteract mapping: ${path}`);
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(path, 'utf8'));
+    value = JSON.parse(textIn(path));
   } catch (cause) {
     throw new InputFileError(`Invalid OmniInteract mapping: ${path} (${messageOf(cause)})`, { cause });
   }

@@ -207,6 +207,24 @@ describe('discovery', () => {
   });
 });
 
+describe('a byte order mark', () => {
+  const marked = (value: unknown): string => `\uFEFF${JSON.stringify(value)}`;
+
+  it('stands before a map, an annotation or a list, and is no part of it', () => {
+    const root = made({
+      ...mapped('1q1a', [entry('1')]),
+      '1q1a/video_json_map.json': marked({ entries: [entry('1')] }),
+      '1q1a/annotations/1.json': marked([{ question_type: 'realtime' }]),
+    });
+    const found = discoverCases(root, ['1q1a']);
+    expect(found).toHaveLength(1);
+    expect([...found].flatMap((one) => [...tagsOf(one)])).toEqual(['realtime']);
+    const list = join(root, 'list.jsonl');
+    writeFileSync(list, marked({ video_path: join(root, '1q1a/videos/1.mp4'), subset: '1q1a' }));
+    expect(listedCases(list, 0)).toEqual(found);
+  });
+});
+
 describe('links of a dataset', () => {
   it('are followed, to files and to folders', () => {
     const root = made({ 'store/a.mp4': null, ...bench });

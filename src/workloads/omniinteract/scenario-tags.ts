@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { InputFileError, messageOf } from '../../foundation/errors.ts';
 import { isRow, type Row } from '../row-value.ts';
+import { textIn } from './dataset-files.ts';
 import type { OmniInteractCase } from './omniinteract-case.ts';
 
 /** What a case can be an example of, as the tables of the paper are divided. */
@@ -31,7 +31,7 @@ function isTruthy(value: unknown): boolean {
 function annotationRows(path: string): Row[] {
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(path, 'utf8'));
+    value = JSON.parse(textIn(path));
   } catch (cause) {
     throw invalid(path, messageOf(cause), cause);
   }

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { InputFileError, UsageError } from '../../foundation/errors.ts';
 import { isRow } from '../row-value.ts';
-import { isFile, isFolder } from './dataset-files.ts';
+import { isFile, isFolder, textIn } from './dataset-files.ts';
 import { mapFile, mappedCases } from './discover-cases.ts';
 import {
   isSubset,
@@ -21,7 +20,7 @@ export function listedCases(path: string, count: number): OmniInteractCase[] {
   const layouts = new Map<string, readonly OmniInteractCase[]>();
   const cases: OmniInteractCase[] = [];
   const seen = new Set<string>();
-  for (const [index, line] of readFileSync(path, 'utf8').split('\n').entries()) {
+  for (const [index, line] of textIn(path).split('\n').entries()) {
     if (line.trim() === '') continue;
     const one = listedCase(line, `OmniInteract video_list line ${index + 1}`, layouts);
     if (seen.has(one.videoPath))
