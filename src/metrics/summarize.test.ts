@@ -13,7 +13,7 @@ import {
   textChunks,
   wavFacts,
 } from './metric-records.suite.ts';
-import { summarize } from './summarize.ts';
+import { requestRowOf, summarize } from './summarize.ts';
 
 /** A text request by start, TTFT, gaps and latency in seconds. */
 function timed(startS: number, ttftS: number, gaps: number, gapS: number, latencyS: number): RequestRecord {
@@ -459,5 +459,23 @@ describe('a run as a whole', () => {
     const { distributions } = summarize([requestOf({ endMs: 10 }, { events: eventLogOf([]) })], omniFacts());
     expect(distributions.ttft.mean).toBeNull();
     expect(distributions.e2el.mean).toBe(10);
+  });
+});
+
+describe('a request’s start', () => {
+  const startsOf = (startMs: number): (number | null)[] =>
+    [timed(-0.08, 0.1, 1, 0.1, 0.4), timed(0.5, 0.1, 1, 0.1, 0.4)].map(
+      (record) => requestRowOf(record, omniFacts({ startMs })).startS,
+    );
+
+  it('is never negative, also where a run goes on with one that was cut off', () => {
+    // Laid before a process that began at 0: 80 ms later, all of them, for their distances are what was measured.
+    const [first, second] = startsOf(-80);
+    expect(first).toBeCloseTo(0, 12);
+    expect(second).toBeCloseTo(0.58, 12);
+  });
+
+  it('is as it was measured where the run began in this process', () => {
+    expect(startsOf(0)).toEqual([-0.08, 0.5]);
   });
 });

@@ -122,7 +122,8 @@ export function requestRowOf(record: RequestRecord, facts: RunFacts): RequestRow
     record,
     inputTokens: inputTokensOf(record),
     outputTokens: request?.outputTokens ?? 0,
-    startS: startMs === null ? null : startMs / 1000,
+    // Parts of a run that was cut off lie before this process began, where its clock has no times.
+    startS: startMs === null ? null : (startMs + Math.max(0, -(facts.startMs ?? 0))) / 1000,
     values: request ? recordOf(requestMetrics, (metric) => metric.of(request)) : nothingObserved,
     gapsMs: request?.gapsMs ?? noGaps,
   };
