@@ -1,8 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { scratchFolder, turns, writeCase } from './evaluate.suite.ts';
-import { findEvaluationCases } from './find-evaluation-cases.ts';
+import { scratchFolder } from './evaluate.suite.ts';
 import { poolEvaluations } from './pool-evaluations.ts';
 
 const metric = (num_slots: number, Global_TP: number, Global_FP: number, Global_FN: number) => ({
@@ -114,84 +113,4 @@ test('a run counts once, under whichever names it is given', () => {
   expect(poolEvaluations([a, copy], null).warnings).toEqual([
     expect.stringMatching(/copy.* holds the very evaluation that .*a\/.* holds/),
   ]);
-});
-
-test('cases are found by the manifest, elsewhere than they were made too', () => {
-  const dir = scratchFolder();
-  const made = writeCase(dir, '1q1a_math__videos__0001--aa', 'nested', turns, []);
-  const dataset = join(dir, 'dataset');
-  mkdirSync(join(dataset, 'data', '1q1a_math', 'annotations'), { recursive: true });
-  const moved = join(dataset, 'data', '1q1a_math', 'annotations', '0001.json');
-  writeFileSync(moved, '[]');
-  const row = {
-    sample_id: made.sampleId,
-    video: '/gone/1q1a_math/videos/0001.mp4',
-    gt_json: '/gone/1q1a_math/annotations/0001.json',
-    model_json: '/gone/out/1q1a_math/videos__0001--aa/wav_transcript.json',
-    scene_type: 'nested',
-  };
-  writeFileSync(join(dir, 'official_eval_manifest.jsonl'), `${JSON.stringify(row)}\n\n`);
-  writeFileSync(join(dir, 'batch_summary.json'), '{"total": 4}');
-  const annotationPath = row.gt_json;
-  expect(findEvaluationCases(dir, null)).toEqual({ cases: [{ ...made, annotationPath }], skipped: 3 });
-  expect(findEvaluationCases(dir, dataset).cases).toEqual([{ ...made, annotationPath: moved }]);
-  writeFileSync(join(dir, 'official_eval_manifest.jsonl'), JSON.stringify({ ...row, sample_id: '../x' }));
-  expect(() => findEvaluationCases(dir, null)).toThrow("sample_id '../x' is no name of a file");
-  writeFileSync(join(dir, 'official_eval_manifest.jsonl'), '{"sample_id":"x"}');
-  expect(() => findEvaluationCases(dir, null)).toThrow('official_eval_manifest.jsonl:1: a row needs');
-});
-
-test('transcripts of the official scripts are found by the names of the videos', () => {
-  const dir = scratchFolder();
-  const dataset = join(dir, 'dataset', 'data');
-  const put = (path: string, text: string) => {
-    mkdirSync(join(path, '..'), { recursive: true });
-    writeFileSync(path, text);
-  };
-  const entry = { video: 'videos/0001.mp4', annotation: 'annotations/0001.json', scene_type: 'Nested' };
-  put(join(dataset, '1q1a', 'video_json_map.json'), JSON.stringify({ total: 1, entries: [entry] }));
-  for (const file of ['1q1a/videos/0001.mp4', '1qna/videos_bench/egoper/tea.mp4'])
-    put(join(dataset, file), '');
-  for (const file of ['1q1a/annotations/0001.json', '1qna/annotations/egoper/tea.json'])
-    put(join(dataset, file), '[]');
-  const out = join(dir, 'out');
-  put(join(out, '1qna', 'egoper__tea', 'wav_transcript.json'), '{}');
-  put(join(out, '1q1a', 'videos__0001--9f707b50', 'wav_transcript.json'), '{}');
-  expect(findEvaluationCases(out, join(dir, 'dataset')).cases).toEqual([
-    {
-      sampleId: '1q1a__videos__0001--9f707b50',
-      subset: '1q1a',
-      sceneName: 'nested',
-      annotationPath: join(dataset, '1q1a/annotations/0001.json'),
-      transcriptPath: join(out, '1q1a/videos__0001--9f707b50/wav_transcript.json'),
-    },
-    {
-      sampleId: '1qna__egoper__tea',
-      subset: '1qna',
-      sceneName: '1qna',
-      annotationPath: join(dataset, '1qna/annotations/egoper/tea.json'),
-      transcriptPath: join(out, '1qna/egoper__tea/wav_transcript.json'),
-    },
-  ]);
-  expect(() => findEvaluationCases(out, null)).toThrow('need --dataset-path');
-  expect(() => findEvaluationCases(out, out)).toThrow('1q1a');
-});
-
-test('cases are found by their markers where there is no manifest', () => {
-  const dir = scratchFolder();
-  const made = writeCase(dir, '1qna__x--bb', '1QnA', {}, []);
-  const bad = writeCase(dir, '1qna__y--cc', '1QnA', {}, []);
-  const marker = {
-    success: true,
-    eligible_for_official_eval: true,
-    annotation: made.annotationPath,
-    scene_type: '1QnA',
-  };
-  writeFileSync(join(made.transcriptPath, '..', '.done'), JSON.stringify(marker));
-  writeFileSync(join(bad.transcriptPath, '..', '.failed.json'), '{}');
-  expect(findEvaluationCases(dir, null)).toEqual({ cases: [made], skipped: 1 });
-  expect(() => findEvaluationCases(join(dir, '1qna'), null)).toThrow(
-    'neither official_eval_manifest.jsonl nor',
-  );
-  expect(() => findEvaluationCases(join(dir, 'gone'), null)).toThrow('no folder of OmniInteract artifacts');
 });
