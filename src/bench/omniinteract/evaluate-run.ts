@@ -54,6 +54,13 @@ export async function evaluateRun(
   }
 }
 
+/** What is known of an evaluation that the user did not wait for: that there is none yet. */
+export function leftEvaluation(root: string, io: CommandIo): RunEvaluation {
+  const error = `interrupted before all cases were judged; \`omnimeter accuracy omniinteract evaluate ${root} --omniinteract-eval-skip-existing\` goes on`;
+  io.stderr(`warning: the OmniInteract evaluation was ${error}`);
+  return { accuracy: { status: 'failed', error }, lines: [] };
+}
+
 /** A long evaluation shows that it goes on, ms. */
 const quietMs = 10_000;
 

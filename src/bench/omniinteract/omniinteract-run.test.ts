@@ -320,6 +320,48 @@ describe('artifacts', () => {
   });
 });
 
+describe('an evaluation that the user does not wait for', () => {
+  const judge = { baseUrl: 'http://127.0.0.1:9', model: 'j', apiKey: 'k', timeoutS: 1, maxTokens: 1 };
+
+  it('leaves everything else of the run whole', async () => {
+    const evaluation = {
+      judge,
+      workers: 1,
+      skipExisting: false,
+      outputDir: join(root, 'e'),
+      promptsFile: null,
+    };
+    const run = await OmniInteractRun.open({ outputDir: root, evaluation }, settings, {
+      io,
+      stopped: () => false,
+    });
+    await run?.begin(samples);
+    run?.start(1000);
+    run?.take(ended(0), artifacts());
+    run?.take(ended(1), artifacts());
+    const finished = await run?.finish(false, async () => null);
+    run?.close();
+    expect(finished).toEqual({
+      results: {
+        omniinteract: expect.objectContaining({
+          total: 2,
+          success: 2,
+          artifacts_complete: true,
+          accuracy: {
+            status: 'failed',
+            error: expect.stringContaining('interrupted before all cases were judged'),
+          },
+        }),
+      },
+      lines: [],
+    });
+    expect(rows('official_eval_manifest.jsonl')).toHaveLength(2);
+    expect(said.join('\n')).toContain(
+      `accuracy omniinteract evaluate ${root} --omniinteract-eval-skip-existing`,
+    );
+  });
+});
+
 describe('a run that was cut off', () => {
   const second = '1qna/videos_bench/egoper/salad.mp4';
 

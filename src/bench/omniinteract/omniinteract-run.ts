@@ -19,7 +19,7 @@ import {
 } from './batch-files.ts';
 import { caseFolder, publishCase, removeCase } from './case-files.ts';
 import { type CaseResult, caseResultOf } from './case-result.ts';
-import { type Evaluation, evaluateRun, preparedEvaluation } from './evaluate-run.ts';
+import { type Evaluation, evaluateRun, leftEvaluation, preparedEvaluation } from './evaluate-run.ts';
 import { FolderLock } from './folder-lock.ts';
 import { type KeptRecord, keptRecordFile, type RunPart, rebased } from './kept-record.ts';
 import {
@@ -129,7 +129,10 @@ export class OmniInteractRun implements RunCompanion {
     });
   }
 
-  async finish(cutOff: boolean): Promise<CompanionResults> {
+  async finish(
+    cutOff: boolean,
+    unlessLeft: <T>(work: () => Promise<T>) => Promise<T | null> = (work) => work(),
+  ): Promise<CompanionResults> {
     await this.#writing;
     const finished = this.#cases.flatMap((one, index): FinishedCase[] => {
       const result = this.#results.get(index);
@@ -137,10 +140,12 @@ export class OmniInteractRun implements RunCompanion {
     });
     const published = !cutOff && (await this.#writeBatch(finished));
     this.#tellExcluded(finished);
+    const evaluation = cutOff ? null : this.#evaluation;
     const judged =
-      this.#evaluation !== null && !cutOff
-        ? await evaluateRun(this.#root, finished, this.#evaluation, this.#io)
-        : null;
+      evaluation === null
+        ? null
+        : ((await unlessLeft(() => evaluateRun(this.#root, finished, evaluation, this.#io))) ??
+          leftEvaluation(this.#root, this.#io));
     const complete = published && this.#problems.length === 0;
     return {
       results: {

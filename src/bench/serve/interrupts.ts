@@ -5,7 +5,7 @@ export class Interrupts {
   count = 0;
   #handlers = new Set<(count: number) => void>();
 
-  constructor(io: CommandIo) {
+  constructor(io: Pick<CommandIo, 'onInterrupt'>) {
     io.onInterrupt(() => {
       this.count += 1;
       for (const handler of [...this.#handlers]) handler(this.count);
@@ -20,6 +20,12 @@ export class Interrupts {
     this.#handlers.add(handler);
     if (this.count > 0) handler(this.count);
     return () => this.#handlers.delete(handler);
+  }
+
+  /** As {@link race}, for work that begins later: a Ctrl-C from now on counts, also before it begins. */
+  leaver(): <T>(work: () => Promise<T>) => Promise<T | null> {
+    const before = this.count;
+    return async (work) => (this.count > before ? null : this.race(work()));
   }
 
   /** The result of `work`, or `null` when a further Ctrl-C comes first: what can't be cancelled is not waited for. */

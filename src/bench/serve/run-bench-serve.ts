@@ -192,14 +192,13 @@ async function measure(
   }
 }
 
-/** Lets the dataset finish what it does beside the run. A Ctrl-C does not cut off what is being written. */
+/** Lets the dataset finish what it does beside the run. A Ctrl-C cuts off its judging, and not what is being written. */
 async function withDatasetResults(
   { records, facts }: RunResult,
   { companion, interrupts }: { companion: RunCompanion | null; interrupts: Interrupts },
 ): Promise<RunResult> {
   if (companion === null) return { records, facts };
-  const finished = await interrupts.race(companion.finish(interrupts.count > 0));
-  const { results, lines } = finished ?? { results: {}, lines: [] };
+  const { results, lines } = await companion.finish(interrupts.count > 0, interrupts.leaver());
   return { records, facts: { ...facts, datasetResults: results, datasetLines: lines } };
 }
 

@@ -27,8 +27,12 @@ export type RunCompanion = {
   /**
    * The measured part is over, and everything has been taken.
    * @param cutOff the user stopped it
+   * @param unlessLeft does what may take long and is no part of the run; `null` = the user did not wait for it
    */
-  finish(cutOff: boolean): Promise<CompanionResults>;
+  finish(
+    cutOff: boolean,
+    unlessLeft: <T>(work: () => Promise<T>) => Promise<T | null>,
+  ): Promise<CompanionResults>;
   /** However the run ended. */
   close(): void;
 };
