@@ -1,4 +1,5 @@
 import { UsageError } from '../foundation/errors.ts';
+import { checkBenchServe } from './bench-serve-command.ts';
 import { type Command, flagsOrHelp } from './command.ts';
 import { casesFlags } from './flags/cases/cases-flags.ts';
 import { expandHome } from './flags/flag-value.ts';
@@ -38,6 +39,7 @@ export const benchCasesCommand: Command = {
         programs: {
           bench: (words) => benchCommand(['vllm', 'bench', 'serve', ...words]),
           server: serveCommand,
+          check: checkBenchServe,
         },
       },
       context.io,

@@ -8,10 +8,16 @@ import { splitShellWords } from '../../foundation/shell-words.ts';
 import { type Gate, parseGate } from '../../report/compare/gate.ts';
 import { expandAll, type Variables } from './expand-variables.ts';
 import { type FlagMap, flagWords } from './flag-words.ts';
+import { checkResultNames } from './results-folder.ts';
 
 const words = z.union([z.string().min(1), z.array(z.coerce.string()).min(1)]);
 const environment = z.record(z.string(), z.coerce.string());
-const name = z.string().regex(/^[\w.-]+$/, 'letters, digits, dots, dashes and underscores only');
+/** Of a file or folder of its own in the results; file systems take 255 bytes, and some of them are for endings. */
+const name = z
+  .string()
+  .max(200)
+  .regex(/^[\w.-]+$/, 'letters, digits, dots, dashes and underscores only')
+  .regex(/[^.]/, 'a name of dots alone would lie outside of its folder');
 const conditions = z.array(z.string());
 const flags = z.record(z.string(), z.unknown());
 
@@ -117,6 +123,12 @@ export function readCaseFile(path: string, resultsDir: string, env: Variables): 
   const labels = [...content.cases, ...content.aggregates].map(({ label }) => label);
   const twice = labels.find((label, i) => labels.indexOf(label) !== i);
   if (twice !== undefined) throw new InputFileError(`${path}: the label '${twice}' is there twice.`);
+  const names = (list: readonly { readonly label: string }[]): string[] => list.map(({ label }) => label);
+  checkResultNames(path, {
+    servers: Object.keys(content.servers),
+    cases: names(content.cases),
+    aggregates: names(content.aggregates),
+  });
   const given = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   );

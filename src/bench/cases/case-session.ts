@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { withoutSecrets } from '../../foundation/command-secrets.ts';
-import { messageOf, OmnimeterError } from '../../foundation/errors.ts';
+import { messageOf, OmnimeterError, UsageError } from '../../foundation/errors.ts';
 import { makeFolder } from '../../foundation/make-folder.ts';
 import { joinShellWords } from '../../foundation/shell-words.ts';
 import type { CommandIo } from '../serve/options.ts';
@@ -12,9 +12,11 @@ import { type SweepCommand, startWords } from '../sweep/sweep-options.ts';
 import type { BenchCase, CaseServer } from './case-file.ts';
 import type { CaseOutcome } from './case-outcome.ts';
 import { type RunningServer, startCaseServer } from './case-server.ts';
+import type { Variables } from './expand-variables.ts';
 import { resultFile } from './judge-aggregate.ts';
 import { judgeCase, readResult } from './judge-case.ts';
 import { openLog } from './log-file.ts';
+import { serverLogFile } from './results-folder.ts';
 
 /** How `bench serve` ends when a condition of its own broke: the run itself took place. */
 const brokenThreshold = 3;
@@ -25,6 +27,11 @@ export type Programs = {
   bench(words: readonly string[]): SweepCommand;
   /** A server's command, as written. */
   server(words: readonly string[]): SweepCommand;
+  /**
+   * Whether `bench serve` would take these words in this environment.
+   * @throws OmnimeterError where it would not
+   */
+  check(words: readonly string[], env: Variables): Promise<void>;
 };
 
 /** A benchmark that did not come to its end. */
@@ -49,12 +56,20 @@ export class CaseSession {
     this.#resultsDir = resultsDir;
     this.#programs = programs;
     this.#io = io;
-    makeFolder(resultsDir);
-    this.#lock = SweepLock.take(
-      resultsDir,
-      (line) => io.stderr(`note: ${line}`),
-      'give --results-dir another folder',
-    );
+    try {
+      makeFolder(resultsDir);
+      this.#lock = SweepLock.take(
+        resultsDir,
+        (line) => io.stderr(`note: ${line}`),
+        'give --results-dir another folder',
+      );
+    } catch (cause) {
+      if (cause instanceof OmnimeterError) throw cause;
+      throw new UsageError(
+        `--results-dir: cannot write into ${resultsDir}: ${messageOf(cause)}. Name another folder.`,
+        { cause },
+      );
+    }
     io.onInterrupt(() => {
       this.#interrupts += 1;
       this.#bench?.signal('SIGINT');
@@ -91,7 +106,9 @@ export class CaseSession {
         failed: count(result.failed),
       };
     } catch (error) {
-      if (!(error instanceof OmnimeterError)) throw error;
+      // A full disk or a folder in the way costs this case, and not the others.
+      const isSystems = error instanceof Error && 'syscall' in error;
+      if (!(error instanceof OmnimeterError) && !isSystems) throw error;
       const reason = this.isInterrupted ? 'interrupted' : messageOf(error);
       const none = { gates: [], completed: null, failed: null };
       return { ...base, status: 'failed', reason, durationS: seconds(), ...none };
@@ -111,7 +128,7 @@ export class CaseSession {
   }
 
   async #start(server: CaseServer): Promise<void> {
-    const path = join(this.#resultsDir, `server-${server.name}.log`);
+    const path = join(this.#resultsDir, serverLogFile(server.name));
     this.#io.stdout(`[server ${server.name}] ${joinShellWords(server.words)}`);
     // A server that is started again in the same run goes on in its log.
     const log = openLog(path, this.#logged.has(server.name) ? 'a' : 'w');

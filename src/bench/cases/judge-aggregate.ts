@@ -5,6 +5,7 @@ import { messageOf, OmnimeterError } from '../../foundation/errors.ts';
 import { writeJsonFile } from '../sweep/run-files.ts';
 import type { Aggregate, BenchCase } from './case-file.ts';
 import type { CaseOutcome } from './case-outcome.ts';
+import { aggregateFile } from './results-folder.ts';
 
 /** Result file of a case, in its folder. */
 export const resultFile = 'result.json';
@@ -38,7 +39,7 @@ export function judgeAggregate(
   });
   try {
     const pooled = poolEvaluations(paths, minIaQtf1);
-    writeJsonFile(join(resultsDir, `${label}.json`), pooled, 2);
+    writeJsonFile(join(resultsDir, aggregateFile(label)), pooled, 2);
     for (const line of pooledTable(pooled)) say(line);
     for (const doubt of pooled.warnings) say(`warning: ${doubt}`);
     const passed = pooled.broken.length === 0;

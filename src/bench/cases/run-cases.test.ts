@@ -1,8 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { InputFileError, UsageError } from '../../foundation/errors.ts';
 import { type CasesOptions, runCases } from './run-cases.ts';
 
 /** Stands for `bench serve`: writes the result that a flag gives, or ends as a flag says. */
@@ -59,6 +60,7 @@ async function run(dir: string, content: unknown, more: Partial<CasesOptions> = 
       programs: {
         bench: (words) => ({ words: [process.execPath, '-e', fakeBench, '--', ...words], program: null }),
         server: (words) => ({ words, program: null }),
+        check: async () => {},
       },
       ...more,
     },
@@ -287,4 +289,81 @@ test('a dry run starts and writes nothing', async () => {
   expect(lines.join('\n')).not.toContain('hush');
   expect(lines).toContain('  must hold: x<1');
   expect(existsSync(join(dir, 'results'))).toBe(false);
+});
+
+describe('what would keep a case from running is found before a server is started', () => {
+  const programs = (refused: string): CasesOptions['programs'] => ({
+    bench: () => ({ words: [process.execPath, '-e', ''], program: null }),
+    server: (words) => ({ words, program: null }),
+    check: async (words, env) => {
+      if (words.includes(refused)) throw new UsageError(`unknown flag ${refused}, TOLD=${env.TOLD}`);
+    },
+  });
+  const content = {
+    // Would leave its mark if it were started.
+    servers: { s: { command: [process.execPath, '-e', 'require("node:fs").writeFileSync("started", "")'] } },
+    cases: [
+      { label: 'good', servers: ['s'], bench: { seed: 1 } },
+      { label: 'typo', servers: ['s'], bench: { 'nmu-prompts': 1 }, env: { TOLD: 'yes' } },
+      { label: 'lost', servers: ['s'], baseline: 'no/such.json' },
+    ],
+  };
+
+  test.each([false, true])('dry run: %s', async (dryRun) => {
+    const dir = folder();
+    const refused = run(dir, content, { dryRun, programs: programs('--nmu-prompts') });
+    await expect(refused).rejects.toThrow(InputFileError);
+    await expect(refused).rejects.toThrow(
+      `typo: bench serve would refuse its flags: unknown flag --nmu-prompts, TOLD=yes\nlost: the baseline is not there: ${join(dir, 'no/such.json')}.`,
+    );
+    expect(existsSync(join(dir, 'results'))).toBe(false);
+  });
+
+  test('only what is chosen counts', async () => {
+    const choice = { labels: ['good'], types: [], modelTypes: [] };
+    const { exitCode } = await run(folder(), content, {
+      dryRun: true,
+      choice,
+      programs: programs('--nmu-prompts'),
+    });
+    expect(exitCode).toBe(0);
+  });
+
+  test('a baseline that an earlier case is to write is awaited', async () => {
+    const baseline = `\${RESULTS_DIR}/a/result.json`;
+    const { exitCode } = await run(
+      folder(),
+      {
+        cases: [
+          { label: 'a', bench: result({}) },
+          { label: 'b', baseline },
+        ],
+      },
+      { dryRun: true },
+    );
+    expect(exitCode).toBe(0);
+  });
+});
+
+test('a results folder that cannot be one is told by its flag', async () => {
+  const dir = folder();
+  writeFileSync(join(dir, 'file'), '');
+  const resultsDir = join(dir, 'file', 'results');
+  await expect(run(dir, { cases: [{ label: 'a' }] }, { resultsDir })).rejects.toThrow(
+    `--results-dir: cannot write into ${resultsDir}: `,
+  );
+});
+
+test('a folder in the way of a case’s log costs that case alone', async () => {
+  const dir = folder();
+  mkdirSync(join(dir, 'results', 'a', 'bench.log'), { recursive: true });
+  const { exitCode, summary } = await run(dir, {
+    cases: [
+      { label: 'a', bench: result({}) },
+      { label: 'b', bench: result({}) },
+    ],
+  });
+  expect(exitCode).toBe(1);
+  expect(summary.cases.map(({ status }: { status: string }) => status)).toEqual(['failed', 'passed']);
+  expect(summary.cases[0].reason).toMatch(/^EISDIR: .*bench\.log/);
 });

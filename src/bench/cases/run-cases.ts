@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { withoutSecrets } from '../../foundation/command-secrets.ts';
+import { messageOf, OutputFileError } from '../../foundation/errors.ts';
 import { joinShellWords } from '../../foundation/shell-words.ts';
 import { omnimeterVersion } from '../../foundation/version.ts';
 import type { CommandIo } from '../serve/options.ts';
@@ -8,8 +9,10 @@ import { type BenchCase, type CaseChoice, type CaseFile, chosenCases, readCaseFi
 import { type CaseOutcome, exitCodeOf, outcomeTable } from './case-outcome.ts';
 import { healthUrl } from './case-server.ts';
 import { benchWords, CaseSession, type Programs } from './case-session.ts';
+import { checkCases } from './check-cases.ts';
 import type { Variables } from './expand-variables.ts';
 import { judgeAggregate } from './judge-aggregate.ts';
+import { summaryFile } from './results-folder.ts';
 
 /** Everything that `bench cases` was asked to do. */
 export type CasesOptions = {
@@ -29,11 +32,13 @@ const interrupted = 130;
  * Goes through the chosen cases of a file: starts the servers that each needs, measures, judges, and sums up in
  * `summary.json` of the results folder.
  * @returns exit code 3 where a condition broke, else 1 where a case did not run, 130 when interrupted
- * @throws InputFileError for a file that is none, or with nothing chosen; nothing has been started
+ * @throws InputFileError for a file that is none, with nothing chosen, or with a case that could not run; nothing has
+ * been started
  */
 export async function runCases(options: CasesOptions, io: CommandIo): Promise<{ exitCode: number }> {
   const file = readCaseFile(options.file, options.resultsDir, options.env);
   const chosen = chosenCases(file, options.choice);
+  await checkCases(chosen, options);
   if (options.dryRun) {
     for (const line of planLines(chosen, file)) io.stdout(line);
     return { exitCode: 0 };
@@ -55,9 +60,17 @@ export async function runCases(options: CasesOptions, io: CommandIo): Promise<{ 
   }
   for (const line of outcomeTable(outcomes)) io.stdout(line);
   const exitCode = session.isInterrupted ? interrupted : exitCodeOf(outcomes);
-  writeJsonFile(join(resultsDir, 'summary.json'), summaryOf(file, outcomes, exitCode), 2);
+  writeSummary(join(resultsDir, summaryFile), summaryOf(file, outcomes, exitCode));
   io.stderr(`Results are in ${resultsDir}`);
   return { exitCode };
+}
+
+function writeSummary(path: string, summary: unknown): void {
+  try {
+    writeJsonFile(path, summary, 2);
+  } catch (cause) {
+    throw new OutputFileError(`${path}: the summary cannot be written: ${messageOf(cause)}`, { cause });
+  }
 }
 
 function failedBefore(outcomes: readonly CaseOutcome[], keepGoing: boolean): string | null {

@@ -5,7 +5,7 @@ import { signalGroup, startTicks } from './process-group.ts';
 
 type Mark = { readonly pid: number; readonly ticks: string | null };
 
-const lockFile = '.sweep.json';
+export const sweepLockFile = '.sweep.json';
 
 /**
  * Marks a folder as being worked on, and remembers the processes that work for it: a sweep that is killed by force
@@ -29,7 +29,7 @@ export class SweepLock {
     report: (line: string) => void,
     elsewhere = 'give --experiment-name another name',
   ): SweepLock {
-    const path = join(dir, lockFile);
+    const path = join(dir, sweepLockFile);
     const left = readMarks(path);
     const [owner, ...children] = left;
     if (owner && owner.pid !== process.pid && isSame(owner))
