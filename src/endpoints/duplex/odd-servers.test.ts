@@ -145,6 +145,18 @@ describe('numbers of events', () => {
     expect(acked).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
+  it('that start over are named where a response then seems to come from nowhere', async () => {
+    const seen = await hold((server) => {
+      server.clock.at(server.clock.nowMs() + 5, () => {
+        server.raw(numbered(created('r1'), 1));
+        server.raw(numbered(done('r1'), 3));
+      });
+    });
+    expect(messageOf(seen)).toBe(
+      'response.done without response.created for r1; dropped events as repetitions, their server_event_seq is not above the last: "response.created" with 1 after 2',
+    );
+  });
+
   it('that went back are named where the response they belong to never ends', async () => {
     const seen = await hold(
       (server) => {

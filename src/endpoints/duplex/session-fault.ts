@@ -1,7 +1,7 @@
 import type { FailureKind } from '../../records/request-record.ts';
 
-/** Faults of something that did not come. */
-const kindsOfMissing: ReadonlySet<FailureKind> = new Set(['timeout', 'reset', 'empty']);
+/** Faults of something that did not come, or that something did not come before. */
+const kindsOfMissing: ReadonlySet<FailureKind> = new Set(['timeout', 'reset', 'empty', 'malformed']);
 
 /** Ends a session as a failure. Its message is the request's error text. */
 export class SessionFault extends Error {
