@@ -89,6 +89,14 @@ test('no judge, no folder, no run', async () => {
   await expect(run(omniInteractAggregateCommand, [])).rejects.toThrow('needs at least one run');
 });
 
+test('an empty manifest costs exit code 1', async () => {
+  const dir = artifacts();
+  writeFileSync(join(dir, 'official_eval_manifest.jsonl'), '\n');
+  const { exitCode, errors } = await run(omniInteractEvaluateCommand, [dir, '--judge-model', 'j']);
+  expect(exitCode).toBe(1);
+  expect(errors).toContain('error: there is no case to judge');
+});
+
 test('where nothing can be written is found out before the judge is asked', async () => {
   const judge = await scriptedJudge(() => '{"score":1}');
   onTestFinished(judge.close);

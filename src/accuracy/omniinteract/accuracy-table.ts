@@ -33,6 +33,7 @@ export function accuracyTable(accuracy: OmniInteractAccuracy): string[] {
     line('Judge model', accuracy.judge_model),
     line('Cases', `${accuracy.evaluated} evaluated, ${accuracy.failed} failed, ${accuracy.skipped} skipped`),
     ...(scenarios.length > 0 ? [line('Scenario cases', scenarios.join(', '))] : []),
+    ...leftOutLines(accuracy),
     line('Timing precision', accuracy.timing_precision),
     ...(accuracy.off_scale_scores > 0
       ? [line('Scores off the scale', `${accuracy.off_scale_scores}, taken as 0 or 1`)]
@@ -45,6 +46,21 @@ export function accuracyTable(accuracy: OmniInteractAccuracy): string[] {
     rule('='),
     '',
   ];
+}
+
+/** What cannot be placed in time is judged by nobody, and is no silence either. */
+function leftOutLines({ left_out }: OmniInteractAccuracy): string[] {
+  const { annotation_rows, transcript_chunks, transcript_words } = left_out;
+  const parts = [
+    numbered(annotation_rows, 'annotation row'),
+    numbered(transcript_chunks, 'chunk'),
+    numbered(transcript_words, 'word'),
+  ].filter((text) => text !== '');
+  return parts.length === 0 ? [] : [line('Left out', `${parts.join(', ')}, with no place in time`)];
+}
+
+function numbered(count: number, what: string): string {
+  return count === 0 ? '' : `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 function f1Lines({ paper_metrics: { exp_f1 }, num_slots }: AccuracySummary): string[] {

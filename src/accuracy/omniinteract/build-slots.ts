@@ -1,6 +1,6 @@
 import { InputFileError } from '../../foundation/errors.ts';
 import { isMarked, isRow, type Row, rowsOf, secondsOf, textOf } from './annotation-values.ts';
-import { oneQnaSlots } from './one-qna-slots.ts';
+import { oneQnaSlots, stepRows } from './one-qna-slots.ts';
 import { type SceneType, type Slot, sceneTypes } from './slot.ts';
 
 /** How long an answer may last after which no question follows, s. */
@@ -36,6 +36,13 @@ export function buildSlots(annotation: unknown, scene: SceneType): Slot[] {
   if (scene === '1QnA') return oneQnaSlots(annotation, tailS);
   const questions = questionsOf(annotation);
   return scene === 'nested' ? nestedSlots(questions) : turnSlots(questions);
+}
+
+/** How many rows of an annotation are to be slots, whether they can be or not. */
+export function slotRowCount(annotation: unknown, scene: SceneType): number {
+  if (scene === '1QnA') return isRow(annotation) ? stepRows(annotation).length : 0;
+  const list = isRow(annotation) ? annotation.items : annotation;
+  return Array.isArray(list) ? list.length : 0;
 }
 
 function questionsOf(annotation: unknown): Question[] {

@@ -4,10 +4,11 @@ import { resolve } from 'node:path';
 import { InputFileError, messageOf } from '../../foundation/errors.ts';
 import { parseTolerantJson } from '../../foundation/tolerant-json.ts';
 import { trimmedBaseUrl } from '../judge/judge-client.ts';
-import { buildSlots, sceneTypeOf } from './build-slots.ts';
+import { buildSlots, sceneTypeOf, slotRowCount } from './build-slots.ts';
 import type { CaseEvaluation, EvaluationCase, InputsFingerprint } from './evaluation-case.ts';
 import { matchChunks } from './match-chunks.ts';
 import { type SlotJudge, scoreSlot } from './score-slot.ts';
+import type { SceneType, Slot } from './slot.ts';
 import { outcomeOf, slotRow, unmatchedRow } from './slot-row.ts';
 import { summarizeSlots } from './summarize-slots.ts';
 import { readTranscript } from './transcript.ts';
@@ -44,7 +45,7 @@ export function readCaseInputs(which: EvaluationCase, judge: SlotJudge): CaseInp
 
 /**
  * Judges one conversation, slot by slot.
- * @throws InputFileError for files that are no annotation or transcript
+ * @throws InputFileError for files that are no annotation or transcript, or in which there is nothing to judge
  * @throws JudgeError
  */
 export async function evaluateCase(
@@ -53,8 +54,8 @@ export async function evaluateCase(
   judge: SlotJudge,
 ): Promise<CaseEvaluation> {
   const scene = sceneTypeOf(which.sceneName);
-  const slots = within(which.annotationPath, () => buildSlots(jsonOf(inputs.annotation), scene));
-  const { chunks, timingPrecision } = within(which.transcriptPath, () =>
+  const { slots, rowCount } = within(which.annotationPath, () => slotsOf(jsonOf(inputs.annotation), scene));
+  const { chunks, timingPrecision, leftOutChunks, leftOutWords } = within(which.transcriptPath, () =>
     readTranscript(jsonOf(inputs.transcript)),
   );
   const { matched, unmatched } = matchChunks(slots, chunks);
@@ -75,7 +76,24 @@ export async function evaluateCase(
     summary: summarizeSlots(outcomes, unmatched.length),
     slots: rows,
     unmatched_chunks: unmatched.map(unmatchedRow),
+    left_out: {
+      annotation_rows: rowCount - slots.length,
+      transcript_chunks: leftOutChunks,
+      transcript_words: leftOutWords,
+    },
   };
+}
+
+/** Without a slot all that was said would be false, and nothing could be right. */
+function slotsOf(annotation: unknown, scene: SceneType): { slots: readonly Slot[]; rowCount: number } {
+  const slots = buildSlots(annotation, scene);
+  const rowCount = slotRowCount(annotation, scene);
+  if (slots.length > 0) return { slots, rowCount };
+  throw new InputFileError(
+    rowCount === 0
+      ? `the annotation asks nothing; expected ${scene === '1QnA' ? 'answers with their times' : 'questions with question_time and answer_time'}.`
+      : `none of the ${rowCount} rows of the annotation has readable times, so that there is nothing to judge.`,
+  );
 }
 
 function readBytes(path: string, what: string): Buffer {

@@ -5,7 +5,7 @@ import { type JudgeCalls, JudgeClient, type JudgeTarget } from '../judge/judge-c
 import { prepareOutputFolder, writeJsonFile } from '../write-json-file.ts';
 import { isRow, type Row } from './annotation-values.ts';
 import { type CaseInputs, evaluateCase, readCaseInputs } from './evaluate-case.ts';
-import type { CaseEvaluation, EvaluationCase } from './evaluation-case.ts';
+import type { CaseEvaluation, EvaluationCase, LeftOut } from './evaluation-case.ts';
 import type { JudgePrompts } from './judge-prompts.ts';
 import { ownPrompts } from './own-prompts.ts';
 import type { SlotJudge } from './score-slot.ts';
@@ -40,12 +40,13 @@ type Item = {
   readonly status: 'ok';
   readonly summary: unknown;
   readonly timing_precision: string;
+  readonly left_out: LeftOut;
 };
 type Failure = { readonly sample_id: string; readonly status: 'failed'; readonly error: string };
 
 /** The evaluation of a run: what the summary file holds. */
 export type OmniInteractAccuracy = {
-  /** `partial`: some cases could not be judged; `failed`: none could. */
+  /** `partial`: some cases could not be judged; `failed`: none could, or there was none. */
   readonly status: 'ok' | 'partial' | 'failed';
   readonly judge_model: string;
   readonly judge_base_url: string;
@@ -64,6 +65,8 @@ export type OmniInteractAccuracy = {
   readonly judge_calls: Readonly<JudgeCalls>;
   /** Scores that the judge gave off the scale of 0 to 1, and that count as its nearer end. */
   readonly off_scale_scores: number;
+  /** Over all evaluated cases. */
+  readonly left_out: LeftOut;
 };
 
 type Outcome =
@@ -139,8 +142,9 @@ function storedEvaluation(path: string, { fingerprint }: CaseInputs): Row | null
     if (!isRow(stored) || stored.status !== 'ok' || !isRow(stored.inputs_fingerprint)) return null;
     const { inputs_fingerprint: made } = stored;
     const isSame = Object.entries(fingerprint).every(([key, value]) => made[key] === value);
-    const slots = Array.isArray(stored.slots) ? stored.slots.map(outcomeOf) : [null];
-    return isSame && !slots.includes(null) ? stored : null;
+    const slots = Array.isArray(stored.slots) ? stored.slots.map(outcomeOf) : [];
+    const isWhole = slots.length > 0 && !slots.includes(null) && isRow(stored.left_out);
+    return isSame && isWhole ? stored : null;
   } catch {
     return null;
   }
@@ -161,7 +165,7 @@ function summarize(
   const isAligned = evaluations.every(({ timing_precision }) => timing_precision === 'word-aligned');
   const total = options.cases.length + options.skipped;
   return {
-    status: failures.length === 0 ? 'ok' : evaluations.length > 0 ? 'partial' : 'failed',
+    status: evaluations.length === 0 ? 'failed' : failures.length === 0 ? 'ok' : 'partial',
     judge_model: client.target.model,
     judge_base_url: client.target.baseUrl,
     protocol_source: prompts.protocolSource,
@@ -172,13 +176,34 @@ function summarize(
     timing_precision: evaluations.length > 0 && isAligned ? 'word-aligned' : 'chunk-level-approximate',
     summary: summarizeSlots(slots, unmatched),
     items: [...evaluations.map(itemOf), ...failures],
-    status_reason: reasonOf(failures, options.cases.length),
+    status_reason: reasonOf(failures, options),
     reused: outcomes.filter(({ kind }) => kind === 'reused').length,
     judge_calls: client.calls,
     off_scale_scores: evaluations
       .flatMap(({ slots }) => list(slots))
       .reduce<number>((sum, row) => sum + offScaleScoresOf(row), 0),
+    left_out: sumLeftOut(evaluations.map(leftOutOf)),
   };
+}
+
+function leftOutOf({ left_out }: Row): LeftOut {
+  const row = isRow(left_out) ? left_out : {};
+  const of = (value: unknown): number => (typeof value === 'number' ? value : 0);
+  return {
+    annotation_rows: of(row.annotation_rows),
+    transcript_chunks: of(row.transcript_chunks),
+    transcript_words: of(row.transcript_words),
+  };
+}
+
+function sumLeftOut(list: readonly LeftOut[]): LeftOut {
+  const sum = { annotation_rows: 0, transcript_chunks: 0, transcript_words: 0 };
+  for (const { annotation_rows, transcript_chunks, transcript_words } of list) {
+    sum.annotation_rows += annotation_rows;
+    sum.transcript_chunks += transcript_chunks;
+    sum.transcript_words += transcript_words;
+  }
+  return sum;
 }
 
 function itemOf(evaluation: Row): Item {
@@ -187,11 +212,15 @@ function itemOf(evaluation: Row): Item {
     status: 'ok',
     summary: evaluation.summary,
     timing_precision: String(evaluation.timing_precision),
+    left_out: leftOutOf(evaluation),
   };
 }
 
 /** How many cases failed and why, each reason once. */
-function reasonOf(failures: readonly Failure[], total: number): string | null {
+function reasonOf(failures: readonly Failure[], { cases, skipped }: EvaluationOptions): string | null {
+  const total = cases.length;
+  if (total === 0)
+    return `there is no case to judge${skipped > 0 ? `: none of the run's ${skipped} cases succeeded and is eligible` : ''}`;
   if (failures.length === 0) return null;
   const reasons = [...new Set(failures.map(({ error }) => error))];
   const more = reasons.length > 3 ? [`and ${reasons.length - 3} other reasons`] : [];

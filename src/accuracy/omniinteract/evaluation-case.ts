@@ -23,6 +23,14 @@ export type InputsFingerprint = {
   readonly prompts_sha256: string;
 };
 
+/** What a case's files hold and nobody could judge, as there is no telling when it was to be. */
+export type LeftOut = {
+  /** Questions or steps without readable times, or without the other half of their nested pair. */
+  readonly annotation_rows: number;
+  readonly transcript_chunks: number;
+  readonly transcript_words: number;
+};
+
 /** The evaluation of one case, as its file holds it. */
 export type CaseEvaluation = {
   readonly status: 'ok';
@@ -37,4 +45,5 @@ export type CaseEvaluation = {
   readonly summary: unknown;
   readonly slots: readonly unknown[];
   readonly unmatched_chunks: readonly unknown[];
+  readonly left_out: LeftOut;
 };

@@ -18,9 +18,9 @@ export function oneQnaSlots(annotation: unknown, tailS: number): Slot[] {
   if (!isRow(annotation) || (rowsOf(annotation.conversations).length === 0 && !('answers' in annotation)))
     throw new InputFileError('1QnA annotation must contain conversations[] or answers[].');
   const spoken = rowsOf(annotation.conversations);
-  const steps = (spoken.length > 0 ? spokenSteps(spoken) : listedSteps(rowsOf(annotation.answers))).sort(
-    (a, b) => a.answerS - b.answerS,
-  );
+  const steps = stepRows(annotation)
+    .flatMap(spoken.length > 0 ? spokenStep : listedStep)
+    .sort((a, b) => a.answerS - b.answerS);
   const { askedS, text } = questionOf(annotation, spoken);
   return steps.map(({ answerS, answer, label, isInterrupted }, i) => ({
     slotId: i + 1,
@@ -54,13 +54,19 @@ function questionOf(annotation: Row, spoken: readonly Row[]): { askedS: number; 
   return { askedS, text: inferred === '' ? text : `${inferred}\n\n${text}`.trim() };
 }
 
-function spokenSteps(spoken: readonly Row[]): Step[] {
-  const answers = spoken.filter((row) => textOf(row.from) === 'assistant');
-  return answers.flatMap((row) => stepOf(row, secondsOf(row.timestamp), textOf(row.value)));
+/** The rows that are to be steps: what the assistant says in a conversation, or else the answers. */
+export function stepRows(annotation: Row): unknown[] {
+  const spoken = rowsOf(annotation.conversations);
+  if (spoken.length > 0) return spoken.filter((row) => textOf(row.from) === 'assistant');
+  return Array.isArray(annotation.answers) ? annotation.answers : [];
 }
 
-function listedSteps(answers: readonly Row[]): Step[] {
-  return answers.flatMap((row) => stepOf(row, secondsOf(row.answer_time), textOf(row.answer_text)));
+function spokenStep(row: unknown): Step[] {
+  return isRow(row) ? stepOf(row, secondsOf(row.timestamp), textOf(row.value)) : [];
+}
+
+function listedStep(row: unknown): Step[] {
+  return isRow(row) ? stepOf(row, secondsOf(row.answer_time), textOf(row.answer_text)) : [];
 }
 
 function stepOf(row: Row, answerS: number | null, answer: string): Step[] {

@@ -158,7 +158,9 @@ export function outcomeOf(row: unknown): SlotOutcome | null {
   if (!isRow(row)) return null;
   const { TP_n, FP_delta, FN_delta, TP_core, spill_seconds, sample_id, scene_type, question_type } = row;
   const numbers = [TP_n, FP_delta, FN_delta, TP_core, spill_seconds];
-  if (!numbers.every((value) => typeof value === 'number')) return null;
+  const isCount = (value: unknown): value is number =>
+    typeof value === 'number' && Number.isFinite(value) && value >= 0;
+  if (!numbers.every(isCount)) return null;
   const [tp = 0, fp = 0, fn = 0, coreTp = 0, spillS = 0] = numbers;
   const core = isRow(row.stage_core) ? row.stage_core : {};
   const diagnostic = isRow(row.interruption_diagnostic) ? row.interruption_diagnostic : {};

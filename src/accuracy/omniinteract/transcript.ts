@@ -22,21 +22,41 @@ export type Transcript = {
   /** By time. */
   readonly chunks: readonly TranscriptChunk[];
   readonly timingPrecision: TimingPrecision;
+  /** Chunks that say something, nobody knows when. */
+  readonly leftOutChunks: number;
+  /** Words of the other chunks, nobody knows when. */
+  readonly leftOutWords: number;
 };
 
 /**
- * Reads `wav_transcript.json`. Chunks without text or without a pair of times are left out; a pair the wrong way
- * round is turned.
- * @throws InputFileError where it is no JSON object
+ * Reads `wav_transcript.json`. Chunks without a pair of times are left out and counted; a pair the wrong way round is
+ * turned. Chunks without text say nothing.
+ * @throws InputFileError where it is no transcript, or nothing that it says has a time
  */
 export function readTranscript(value: unknown): Transcript {
-  if (!isRow(value)) throw new InputFileError('a transcript must be a JSON object with chunks[].');
-  const list: readonly unknown[] = Array.isArray(value.chunks) ? value.chunks : [];
+  if (!isRow(value) || !Array.isArray(value.chunks))
+    throw new InputFileError('a transcript must be a JSON object with chunks[].');
+  const list: readonly unknown[] = value.chunks;
+  const spoken = list.filter((row) => !isRow(row) || textOf(row.text) !== '').length;
   const chunks = list
     .flatMap((row, i) => (isRow(row) ? chunkOf(row, i) : []))
     .sort((a, b) => a.startS - b.startS || a.endS - b.endS || a.sourceId - b.sourceId);
+  if (chunks.length === 0 && spoken > 0)
+    throw new InputFileError(
+      `none of its ${spoken} chunks has text and a timestamp of two times in seconds, so that nothing can be judged.`,
+    );
   const isAligned = chunks.length > 0 && chunks.every(({ words }) => words.length > 0);
-  return { chunks, timingPrecision: isAligned ? 'word-aligned' : 'chunk-level-approximate' };
+  const words = chunks.reduce((sum, { sourceId }) => sum + wordCount(list[sourceId]), 0);
+  return {
+    chunks,
+    timingPrecision: isAligned ? 'word-aligned' : 'chunk-level-approximate',
+    leftOutChunks: spoken - chunks.length,
+    leftOutWords: words - chunks.reduce((sum, chunk) => sum + chunk.words.length, 0),
+  };
+}
+
+function wordCount(row: unknown): number {
+  return isRow(row) && Array.isArray(row.aligned_words) ? row.aligned_words.length : 0;
 }
 
 type Span = { readonly startS: number; readonly endS: number };
