@@ -278,6 +278,14 @@ export function endpointContract({ endpoint, body, chunk, whole, usage }: Endpoi
       expect(failed(seen)).toMatchObject({ kind: 'stream_error', message: 'engine died' });
     });
 
+    it('an error of any length is kept by its beginning', async () => {
+      const { seen } = await run(events([{ error: { message: `engine ${'died '.repeat(200_000)}` } }]));
+      const said = failed(seen);
+      expect(said?.message).toMatch(/^engine died .*… \(1000007 characters\)$/);
+      expect(said?.message.length).toBeLessThan(30_000);
+      expect(said?.body?.length ?? 0).toBeLessThan(30_000);
+    });
+
     it('an event named error is a failure, whatever it carries', async () => {
       const { seen } = await run((peer) =>
         peer.writePieces([sseHead, httpChunk('event: error\ndata: {"message":"no"}\n\n'), lastChunk]),

@@ -2,6 +2,7 @@ import { nowMs } from '../foundation/clock.ts';
 import type { Attempt, Outcome } from '../records/request-record.ts';
 import { SseReader } from '../transport/sse-reader.ts';
 import type { ExchangeTimes, TransportFailure } from '../transport/transport.ts';
+import { boundedText } from './bounded-text.ts';
 import { ChunkParser } from './chunk-parser.ts';
 import type { ObserveContext } from './endpoint.ts';
 import { proofText } from './proof-text.ts';
@@ -79,7 +80,14 @@ export function failure(
   message: string,
   extra: { status?: number | null; body?: string | null } = {},
 ): Failure {
-  return { ok: false, kind, status: extra.status ?? null, message, body: extra.body ?? null };
+  const body = extra.body ?? null;
+  return {
+    ok: false,
+    kind,
+    status: extra.status ?? null,
+    message: boundedText(message),
+    body: body === null ? null : boundedText(body),
+  };
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { FailureKind } from '../../records/request-record.ts';
+import { boundedText } from '../bounded-text.ts';
 
 /** Faults of something that did not come, or that something did not come before. */
 const kindsOfMissing: ReadonlySet<FailureKind> = new Set(['timeout', 'reset', 'empty', 'malformed']);
@@ -12,9 +13,9 @@ export class SessionFault extends Error {
   readonly code: string | null;
 
   constructor(kind: FailureKind, message: string, body: string | null = null, code: string | null = null) {
-    super(message);
+    super(boundedText(message));
     this.kind = kind;
-    this.body = body;
+    this.body = body === null ? null : boundedText(body);
     this.code = code;
   }
 
