@@ -10,6 +10,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { UsageError } from '../../foundation/errors.ts';
 import { attemptOf, requestOf } from '../../metrics/metric-records.suite.ts';
 import type { DuplexArtifacts, DuplexSessionFacts } from '../../records/duplex-session.ts';
 import { exampleSession } from '../../records/examples.suite.ts';
@@ -360,6 +361,18 @@ describe('an evaluation that the user does not wait for', () => {
       `accuracy omniinteract evaluate ${root} --omniinteract-eval-skip-existing`,
     );
   });
+});
+
+it('a folder with a file in place of a subset is refused, and is free again', async () => {
+  mkdirSync(root);
+  writeFileSync(join(root, '1q1a'), '');
+  await expect(open()).rejects.toThrow(UsageError);
+  await expect(open()).rejects.toThrow(
+    new RegExp(`^cannot write artifacts into ${root}: .*1q1a.*\\. Give --omniinteract-output-dir a folder`),
+  );
+  rmSync(join(root, '1q1a'));
+  const run = await open();
+  run.close();
 });
 
 describe('a run that was cut off', () => {

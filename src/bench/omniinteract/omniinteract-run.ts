@@ -84,7 +84,15 @@ export class OmniInteractRun implements RunCompanion {
     }
     if (lock === null) return null;
     const command = commandKey(settings);
-    const unfinished = unfinishedRun(run.outputDir, command);
+    let unfinished: UnfinishedRun;
+    try {
+      unfinished = unfinishedRun(run.outputDir, command);
+    } catch (cause) {
+      lock.release();
+      // Such as a file in place of a subset's folder.
+      if (!(cause instanceof Error && 'syscall' in cause)) throw cause;
+      throw unwritable(run.outputDir, cause);
+    }
     for (const line of unfinished.notes) note(line);
     return new OmniInteractRun({ outputDir: run.outputDir, evaluation }, { command, unfinished, lock, io });
   }
