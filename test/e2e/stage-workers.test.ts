@@ -22,11 +22,14 @@ let nats: NatsServer;
 const processes: CliProcess[] = [];
 
 function serve(...flags: string[]): CliProcess {
+  return serveModel('Qwen/Qwen3-Omni-30B-A3B-Instruct', '--stage-overrides', JSON.stringify(laws), ...flags);
+}
+
+function serveModel(model: string, ...flags: string[]): CliProcess {
   const started = startCli([
     'serve',
-    'Qwen/Qwen3-Omni-30B-A3B-Instruct',
+    model,
     '--omni',
-    ...['--stage-overrides', JSON.stringify(laws)],
     ...['--omni-master-address', '127.0.0.1', '--omni-master-port', String(nats.port)],
     ...flags,
   ]);
@@ -150,6 +153,11 @@ describe.skipIf(natsServerPath === null)(
       await deployed();
       const other = await serve('--stage-id', '1', '--headless', '--time-scale', '0.5').done;
       expect([other.exitCode, other.stderr]).toEqual([2, expect.stringMatching(/timeScale is 1 there/)]);
+      const stranger = await serveModel('Qwen/Qwen2.5-Omni-7B', '--stage-id', '1', '--headless').done;
+      expect([stranger.exitCode, stranger.stderr]).toEqual([
+        2,
+        expect.stringMatching(/^error: The server at nats:\S+ runs qwen3_omni .*, not qwen2_5_omni/),
+      ]);
       const { port } = nats;
       await nats.kill();
       const lost = await serve('--stage-id', '1', '--headless').done;
