@@ -83,8 +83,9 @@ export class SessionCore {
       this.endMs = this.nowMs;
     } catch (error) {
       this.endMs = this.nowMs;
+      const told = error instanceof SessionFault ? error.besides(this.log.warnings.losses) : error;
       await this.#abandon();
-      throw error instanceof SessionFault ? error.besides(this.log.warnings.losses) : error;
+      throw told;
     } finally {
       this.connection.close();
     }
