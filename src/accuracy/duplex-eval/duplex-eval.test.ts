@@ -96,6 +96,26 @@ describe('manifests', () => {
       'is no name of a file',
     );
   });
+
+  const made = (id: string, split = 'PR_correction') => ({ id, split, video: 'v' });
+  const rows = (...list: unknown[]) => manifest('m.jsonl', list.map((row) => JSON.stringify(row)).join('\n'));
+
+  test('two samples of one name are refused; of one id in two splits they are not', () => {
+    const path = rows(made('a'), made('b'), made('a'));
+    expect(() => readManifest(path, null)).toThrow(
+      `${path}:3: split 'PR_correction' has a sample 'a' already, in ${path}:1`,
+    );
+    expect(readManifest(rows(made('a'), made('a', 'RTD_OCR')), null)).toHaveLength(2);
+  });
+
+  test.each([
+    [made('a.meta'), "an id must not end in .meta, nor a split in .json, as files beside the samples' do"],
+    [{ ...made('a', 'summary.json'), family: 'pr' }, 'nor a split in .json'],
+    [made('a\0b'), "id 'a\\u0000b' or split 'PR_correction' is no name of a file"],
+    [made('a\nb'), 'is no name of a file'],
+  ])('%j would be the file of something else', (row, why) => {
+    expect(() => readManifest(rows(row), null)).toThrow(why);
+  });
 });
 
 const sample: EvalSample = {

@@ -77,9 +77,11 @@ export function readManifest(dataset: string, mediaRoot: string | null): EvalSam
   } catch (cause) {
     throw new InputFileError(`${path}: the manifest cannot be read: ${messageOf(cause)}`, { cause });
   }
+  const names = new SampleNames();
   return rows.map(({ value, line }, i) => {
     const where = line === null ? `${path}: row ${i + 1}` : `${path}:${line}`;
     const { video, questionAudio, ...row } = evalRowOf(value, where);
+    names.take(row, where);
     const placed = (named: unknown, what: string): string => {
       const name = textOf(named);
       if (name === '') throw new InputFileError(`${where}: ${what} must be the path of a file.`);
@@ -91,6 +93,22 @@ export function readManifest(dataset: string, mediaRoot: string | null): EvalSam
       questionAudioPath: questionAudio === null ? null : placed(questionAudio, 'question_audio'),
     };
   });
+}
+
+/** The samples' names that are taken. A response and a score are files of that name: two would be one. */
+export class SampleNames {
+  readonly #taken = new Map<string, string>();
+
+  /** @throws InputFileError where another sample has it */
+  take({ split, id }: Pick<EvalSample, 'split' | 'id'>, where: string): void {
+    const name = `${split}/${id}`;
+    const before = this.#taken.get(name);
+    if (before !== undefined)
+      throw new InputFileError(
+        `${where}: split '${split}' has a sample '${id}' already, in ${before}. Each sample needs a name of its own; remove one, or rename it.`,
+      );
+    this.#taken.set(name, where);
+  }
 }
 
 function manifestPath(dataset: string): string {
@@ -136,8 +154,15 @@ export function evalRowOf(value: unknown, where: string, knownSplit: string | nu
     throw new InputFileError(
       `${where}: a row needs id, split and video; it has ${Object.keys(value).join(', ') || 'nothing'}.`,
     );
-  if (/[/\\]|^\.+$/.test(id) || /[/\\]|^\.+$/.test(split))
-    throw new InputFileError(`${where}: id '${id}' or split '${split}' is no name of a file.`);
+  if (!isFileName(id) || !isFileName(split))
+    throw new InputFileError(
+      `${where}: id '${quoted(id)}' or split '${quoted(split)}' is no name of a file.`,
+    );
+  // Beside `<split>/<id>.json` there are `<split>/<id>.meta.json`, and files of all splits in the root.
+  if (/\.meta$/i.test(id) || /\.json$/i.test(split))
+    throw new InputFileError(
+      `${where}: an id must not end in .meta, nor a split in .json, as files beside the samples' do; they are '${id}' and '${split}'. Rename it.`,
+    );
   const task = text('task_type', 'task', 'type') || splitTasks[split] || split.replace(/^(RTD|PR)_/i, '');
   return {
     id,
@@ -154,6 +179,15 @@ export function evalRowOf(value: unknown, where: string, knownSplit: string | nu
     ],
     durationS: secondsOf(field(value, 'video_duration', 'duration')),
   };
+}
+
+function isFileName(name: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: no name of a file has any
+  return !/[/\\\u0000-\u001f]|^\.+$/.test(name);
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }
 
 function familyOf(named: string, split: string, where: string): EvalFamily {

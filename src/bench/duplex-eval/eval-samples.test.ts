@@ -125,6 +125,16 @@ describe('Omni-DuplexEval on the hub', () => {
     expect(hub?.seen.filter(({ path }) => path.endsWith('v/2.mp4'))).toHaveLength(1);
   });
 
+  test('two samples of one name are refused before anything is made of them', async () => {
+    const twice = [
+      { id: 'a', video: video(1) },
+      { id: 'a', video: video(2) },
+    ];
+    await expect(
+      load({ 'data/RTD_OCR-00000-of-00001.parquet': parquet(twice) }, { split: 'RTD_OCR' }),
+    ).rejects.toThrow(/split 'RTD_OCR' has a sample 'a' already, in .*RTD_OCR-00000/);
+  });
+
   test('fetches no media that lie below --media-root', async () => {
     const [sample] = await load(withManifest, { family: 'rtd' }, '/media');
     expect(sample).toMatchObject({ videoPath: '/media/v/1.mp4', questionAudioPath: '/media/q/1.wav' });

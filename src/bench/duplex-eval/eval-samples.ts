@@ -12,6 +12,7 @@ import {
   manifestNames,
   readManifest,
   type SampleChoice,
+  SampleNames,
 } from '../../accuracy/duplex-eval/eval-sample.ts';
 import { InputFileError } from '../../foundation/errors.ts';
 import { makeFolder } from '../../foundation/make-folder.ts';
@@ -47,9 +48,10 @@ export async function evalSamples(
     return chooseSamples(readManifest(dataset, mediaRoot), choice);
   const samples: EvalSample[] = [];
   const media = new SampleMedia(mediaRoot, tools);
+  const names = new SampleNames();
   for (const split of splitsOf(choice)) {
     if (samples.length >= (choice.limit ?? Number.POSITIVE_INFINITY)) break;
-    await addSplit(samples, { request, split, media }, tools);
+    await addSplit(samples, { request, split, media, names }, tools);
   }
   if (samples.length === 0) throw new InputFileError(`--dataset ${dataset}: no sample is chosen.`);
   return samples;
@@ -63,10 +65,15 @@ function splitsOf({ split, family }: SampleChoice): readonly string[] {
 /** Rows come one by one, and media of those alone that are chosen: a video is megabytes. */
 async function addSplit(
   samples: EvalSample[],
-  of: { readonly request: EvalSamplesRequest; readonly split: string; readonly media: SampleMedia },
+  of: {
+    readonly request: EvalSamplesRequest;
+    readonly split: string;
+    readonly media: SampleMedia;
+    readonly names: SampleNames;
+  },
   { env, note }: EvalSamplesTools,
 ): Promise<void> {
-  const { request, split, media } = of;
+  const { request, split, media, names } = of;
   const { limit, ...choice } = request.choice;
   let hasManifest = false;
   const source = await openRowSource(
@@ -89,8 +96,9 @@ async function addSplit(
       const where = (await error('')).message.replace(/[:\s]+$/, '');
       // A manifest is of all splits, and says of each row which is its.
       const found = evalRowOf(row, where, hasManifest ? null : split);
-      if (isChosen(found, { ...choice, split, limit: null }))
-        samples.push(await media.placed(found, source, where));
+      if (!isChosen(found, { ...choice, split, limit: null })) continue;
+      names.take(found, where);
+      samples.push(await media.placed(found, source, where));
     }
   } finally {
     await source.close();
