@@ -296,7 +296,8 @@ describe('what would keep a case from running is found before a server is starte
     bench: () => ({ words: [process.execPath, '-e', ''], program: null }),
     server: (words) => ({ words, program: null }),
     check: async (words, env) => {
-      if (words.includes(refused)) throw new UsageError(`unknown flag ${refused}, TOLD=${env.TOLD}`);
+      if (words.includes(refused))
+        throw new UsageError(`unknown flag ${refused}, TOLD=${env.TOLD}\nAllowed flags: --a --b`);
     },
   });
   const content = {
