@@ -1,9 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { InputFileError } from '../../foundation/errors.ts';
 import type { LoadContext } from '../dataset.ts';
 import { hubStandIn } from '../hub/hub-stand-in.suite.ts';
 import { testContext } from '../load-context.suite.ts';
@@ -116,6 +117,39 @@ describe('refusals', () => {
     await expect(omniinteract.load({ ...load, options })).rejects.toThrow(
       `${join(root, '1q1a/videos/0001.mp4')} has no sound. Expected a video with both.`,
     );
+  });
+});
+
+describe('what the system refuses is told as wrong input', () => {
+  const loadFrom = (path: string) => {
+    const load = context();
+    return omniinteract.load({ ...load, options: { ...load.options, path } });
+  };
+
+  it.each<[string, () => string, string]>([
+    ['a NUL in the path', () => '/no\0where', 'cannot read /no\\0where: a name of a file holds no NUL.'],
+    [
+      'a path that leads to itself',
+      () => {
+        symlinkSync('round', join(folder, 'round'));
+        return join(folder, 'round');
+      },
+      'its links lead to each other in a loop.',
+    ],
+    [
+      'a file where an archive is to be unpacked',
+      () => {
+        const root = mkdtempSync(join(folder, 'archive-'));
+        writeFileSync(join(root, 'data.tar'), 'x');
+        writeFileSync(join(root, '.vllm_omni_extracted'), '');
+        return root;
+      },
+      'cannot read the OmniInteract dataset: ENOTDIR: not a directory, lstat ',
+    ],
+  ])('%s', async (_, made, message) => {
+    const refused = loadFrom(made());
+    await expect(refused).rejects.toThrow(InputFileError);
+    await expect(refused).rejects.toThrow(message);
   });
 });
 
