@@ -92,6 +92,17 @@ describe('token timing of a session', () => {
   });
 });
 
+describe('remarks of sessions', () => {
+  it('are told after the report, the first in its words', () => {
+    const odd = sessionRecord([rowOf({ tokens: 1 })], {}, { warnings: ['it \u001b[31mswore', 'twice'] });
+    const fine = sessionRecord([rowOf({ tokens: 1 })], { index: 1 });
+    const lines = renderReplyNotes(summaryOf(odd, fine, { ...odd, index: 2 }));
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/^2 sessions have remarks \(it .*swore\): see artifact_warnings of each case/);
+    expect(lines[0]).not.toContain('\u001b');
+  });
+});
+
 describe('a session among requests', () => {
   const good = sessionRecord([rowOf({ tokens: 3, tpotMs: 15 })]);
 
@@ -134,6 +145,11 @@ describe('a session among requests', () => {
     );
     const { run } = summaryOf(good, other);
     expect(run.input_pacing_mean_lag).toBe(1);
+    const unsent = { inputAudioChunks: 0, pacingMeanLagMs: null, pacingMaxLagMs: null };
+    const silent = summaryOf(sessionRecord([], {}, unsent)).run;
+    expect([silent.input_pacing_mean_lag, silent.input_pacing_max_lag]).toEqual([null, null]);
+    const stored = encodeRecord(sessionRecord([], {}, unsent));
+    expect(decodeRecord(stored, 'x').duplex).toMatchObject(unsent);
     expect(run.input_pacing_max_lag).toBe(4);
   });
 });
