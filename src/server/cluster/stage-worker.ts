@@ -159,9 +159,11 @@ export class StageWorker {
     let told = false;
     while (!this.#stopped.signal.aborted) {
       try {
-        return await this.#register();
+        const admission = await this.#register();
+        return this.#stopped.signal.aborted ? null : admission;
       } catch (error) {
         if (!(error instanceof NoAnswerError)) throw error;
+        if (this.#stopped.signal.aborted) return null;
         // One that had a server knows that it fits; its server may come back beside others.
         if (deadlineMs !== null && error.reason === 'nobody') await this.#refuseStrangers();
         if (deadlineMs !== null && nowMs() > deadlineMs) throw new UsageError(this.#missingServer(error));
