@@ -31,8 +31,7 @@ export const duplexEvalCommand: Command = {
     if (chosen === 'evaluate') return evaluateStep(parsed.values, context);
     // Lazy, as every step's own work is.
     const { summarize } = await import('../bench/duplex-eval/summarize.ts');
-    summarize(needed(parsed.values, 'score-root', 'summarize'), context.io);
-    return 0;
+    return summarize(needed(parsed.values, 'score-root', 'summarize'), context.io);
   },
 };
 

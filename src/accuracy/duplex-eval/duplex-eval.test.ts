@@ -235,15 +235,23 @@ test('means by task, of what was scored', () => {
   const base = { id: 'x', split: 's', family: 'rtd', task_type: 'OCR', pr: null, rtd: null } as const;
   const pr = (all_success: 0 | 1) => ({ all_success, events: [] });
   expect(
-    summarizeScores([
-      { ...base, rtd: rtd(1, null) },
-      { ...base, rtd: rtd(2, 3) },
-      { ...base, task_type: 'counting', rtd: rtd(3, 1) },
-      { ...base, family: 'pr', task_type: 'correction', pr: pr(1) },
-      { ...base, family: 'pr', task_type: 'correction', pr: pr(0) },
-    ]),
+    summarizeScores(
+      [
+        { ...base, rtd: rtd(1, null) },
+        { ...base, rtd: rtd(2, 3) },
+        { ...base, task_type: 'counting', rtd: rtd(3, 1) },
+        { ...base, family: 'pr', task_type: 'correction', pr: pr(1) },
+        { ...base, family: 'pr', task_type: 'correction', pr: pr(0) },
+      ],
+      [
+        { split: 's', id: 'y', error: 'no' },
+        { split: 's', id: 'z', error: null },
+      ],
+    ),
   ).toMatchObject({
     samples: 5,
+    failed: 1,
+    not_judged: 1,
     rtd: {
       samples: 3,
       mean_content_score: 2,
@@ -252,5 +260,5 @@ test('means by task, of what was scored', () => {
     },
     pr: { samples: 2, mean_all_success: 0.5, by_task: { correction: { samples: 2 } } },
   });
-  expect(summarizeScores([]).rtd.mean_content_score).toBeNull();
+  expect(summarizeScores([], []).rtd.mean_content_score).toBeNull();
 });

@@ -1,7 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EvalSample } from '../../accuracy/duplex-eval/eval-sample.ts';
 import type { Sentence } from '../../accuracy/duplex-eval/sentences.ts';
+import { UnscoredSamples, unscoredOf } from '../../accuracy/duplex-eval/unscored-samples.ts';
+import { writeJsonFile } from '../../accuracy/write-json-file.ts';
 import { InputFileError, messageOf } from '../../foundation/errors.ts';
 
 type Which = Pick<EvalSample, 'id' | 'split'>;
@@ -27,6 +29,30 @@ export function readJson(path: string): unknown {
   } catch (cause) {
     throw new InputFileError(`${path}: it is no JSON: ${messageOf(cause)}`, { cause });
   }
+}
+
+const unscoredFile = 'unscored.json';
+
+/**
+ * The samples below a score root that were to be judged and have no score that counts.
+ * @throws InputFileError where their list is none
+ */
+export function readUnscored(scoreRoot: string): UnscoredSamples {
+  const path = join(scoreRoot, unscoredFile);
+  const value = readJson(path);
+  const list = value === null ? [] : unscoredOf(value);
+  if (list === null)
+    throw new InputFileError(
+      `${path}: expected a list of {split, id, error}. Delete it and run evaluate again.`,
+    );
+  return new UnscoredSamples(list);
+}
+
+/** Keeps the list, or removes it where nothing is left. @throws OutputFileError */
+export function writeUnscored(scoreRoot: string, { all }: UnscoredSamples): void {
+  const path = join(scoreRoot, unscoredFile);
+  if (all.length > 0) writeJsonFile(path, all);
+  else rmSync(path, { force: true });
 }
 
 /**

@@ -1,16 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { extname } from 'node:path';
+import { extname, resolve } from 'node:path';
 import type { JudgeMedia } from '../../accuracy/duplex-eval/eval-judges.ts';
 import type { EvalSample } from '../../accuracy/duplex-eval/eval-sample.ts';
 import { type EvalMedia, scoreDescription, scoreReminders } from '../../accuracy/duplex-eval/score-sample.ts';
 import type { ScoredSample } from '../../accuracy/duplex-eval/summarize-scores.ts';
 import { JudgeClient } from '../../accuracy/judge/judge-client.ts';
-import { writeJsonFile } from '../../accuracy/write-json-file.ts';
-import { InputFileError, messageOf } from '../../foundation/errors.ts';
+import { prepareOutputFolder, writeJsonFile } from '../../accuracy/write-json-file.ts';
+import { InputFileError, messageOf, UsageError } from '../../foundation/errors.ts';
 import { FfmpegMissingError } from '../../media/ffmpeg.ts';
 import { mediaTool } from '../../media/media-tool.ts';
 import type { CommandIo } from '../serve/options.ts';
-import { metaPath, readJson, readSentences, samplePath } from './eval-files.ts';
+import { metaPath, readJson, readSentences, readUnscored, samplePath, writeUnscored } from './eval-files.ts';
 import { evalFrames, failsOneSample } from './eval-frames.ts';
 import { inParallel } from './in-parallel.ts';
 
@@ -37,28 +37,32 @@ const mostWindowFrames = 64;
 const boxPx = 640;
 
 /**
- * Judges the responses of the samples and writes a score for each.
+ * Judges the responses of the samples and writes a score for each. Those that are still to be judged, or could not be,
+ * are listed beside the scores; such a sample is judged again, and a score of an earlier time does not count for it.
  * @returns exit code 1 where a sample could not be judged
+ * @throws UsageError where nothing can be written to the score root; no judge was asked then
  */
 export async function evaluate(options: EvaluateOptions, io: CommandIo): Promise<number> {
+  const { scoreRoot } = options;
+  const { open, unscored } = openSamples(options);
   const client = new JudgeClient({ ...options.judge, ...judgeLimits }, null, (line) =>
     io.stderr(`note: ${line}`),
-  );
-  const open = options.samples.filter(
-    (sample) => options.overwrite || !existsSync(samplePath(options.scoreRoot, sample)),
   );
   let failed = 0;
   try {
     await inParallel(open, options.workers, async (sample) => {
       try {
         const scored = await scoreOne(client, sample, options);
-        writeJsonFile(samplePath(options.scoreRoot, sample), scored);
+        writeJsonFile(samplePath(scoreRoot, sample), scored);
+        unscored.remove(sample);
         io.stderr(`${sample.split}/${sample.id}: judged`);
       } catch (error) {
         if (error instanceof FfmpegMissingError || !failsOneSample(error)) throw error;
         failed += 1;
+        unscored.add(sample, messageOf(error));
         io.stderr(`${sample.split}/${sample.id}: failed: ${messageOf(error)}`);
       }
+      writeUnscored(scoreRoot, unscored);
     });
   } finally {
     await client.close();
@@ -71,6 +75,22 @@ export async function evaluate(options: EvaluateOptions, io: CommandIo): Promise
     `Judge: ${requests} requests, ${retries} repeated, ${unreadableAnswers} answers without a verdict`,
   );
   return failed > 0 ? 1 : 0;
+}
+
+/** The samples that are to be judged now, which are listed as not judged until they are. */
+function openSamples({ samples, scoreRoot, responseRoot, overwrite }: EvaluateOptions) {
+  if (resolve(scoreRoot) === resolve(responseRoot))
+    throw new UsageError(
+      `--score-root and --response-root are both ${scoreRoot}: a score would take the place of its response. Name another folder.`,
+    );
+  prepareOutputFolder(scoreRoot, '--score-root');
+  const unscored = readUnscored(scoreRoot);
+  const open = samples.filter(
+    (sample) => overwrite || unscored.has(sample) || !existsSync(samplePath(scoreRoot, sample)),
+  );
+  for (const sample of open) unscored.add(sample, null);
+  writeUnscored(scoreRoot, unscored);
+  return { open, unscored };
 }
 
 async function scoreOne(

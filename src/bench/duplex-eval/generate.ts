@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EvalSample } from '../../accuracy/duplex-eval/eval-sample.ts';
 import { splitSentences } from '../../accuracy/duplex-eval/sentences.ts';
-import { writeJsonFile } from '../../accuracy/write-json-file.ts';
+import { prepareOutputFolder, writeJsonFile } from '../../accuracy/write-json-file.ts';
 import { realtimeUrl } from '../../endpoints/duplex/realtime-url.ts';
 import { realClock } from '../../endpoints/duplex/session-clock.ts';
 import { SessionFault } from '../../endpoints/duplex/session-fault.ts';
@@ -47,9 +47,11 @@ type Metrics = Record<'duplex_request_metrics' | 'duplex_session_metrics', Recor
 /**
  * Plays every sample to the model and writes what it said.
  * @returns exit code 1 where a sample failed
+ * @throws UsageError where nothing can be written to the response root; nothing was played then
  */
 export async function generate(options: GenerateOptions, io: CommandIo): Promise<number> {
   const voice = await readVoice(options.refAudio, '--ref-audio');
+  prepareOutputFolder(options.responseRoot, '--response-root');
   const open = options.samples.filter(
     (sample) => options.overwrite || !existsSync(samplePath(options.responseRoot, sample)),
   );
@@ -108,6 +110,10 @@ async function generateOne(
   const question = await asInputError(() =>
     mediaTool.pcm(questionAudioPath, { sampleRateHz: 16_000, channels: 1 }),
   );
+  if (question.length === 0)
+    throw new InputFileError(
+      `${questionAudioPath}: the question has no sound, so that nothing would be asked.`,
+    );
   const frames = await evalFrames({
     path: sample.videoPath,
     fps: options.fps,
