@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -88,6 +88,9 @@ describe('manifests', () => {
 
   test('what is no manifest is told', () => {
     expect(() => readManifest('not/there.json', null)).toThrow('no such file or folder');
+    const loop = join(manifest('m.json', ''), '..', 'loop');
+    symlinkSync('loop', loop);
+    expect(() => readManifest(loop, null)).toThrow('its links lead to each other');
     expect(() => readManifest(manifest('m.json', '[{"id":"a"}]'), null)).toThrow('needs id, split and video');
     const odd = { id: 'a', split: 'x', video: 'v' };
     expect(() => readManifest(manifest('m.json', JSON.stringify([odd])), null)).toThrow('RTD or PR');

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { InputFileError, messageOf } from '../../foundation/errors.ts';
 import { parseJsonValues } from '../../foundation/tolerant-json.ts';
+import { isFolder, isThere } from '../../workloads/omniinteract/dataset-files.ts';
 import { isRow, type Row, secondsOf, textOf } from '../omniinteract/annotation-values.ts';
 
 /** Description while the video runs, or reminding when something has happened. */
@@ -112,9 +113,9 @@ export class SampleNames {
 }
 
 function manifestPath(dataset: string): string {
-  const found = statSync(dataset, { throwIfNoEntry: false });
-  const path = found?.isDirectory()
-    ? manifestNames.map((name) => join(dataset, name)).find((name) => existsSync(name))
+  const found = isThere(dataset);
+  const path = isFolder(dataset)
+    ? manifestNames.map((name) => join(dataset, name)).find((name) => isThere(name))
     : dataset;
   if (found && path !== undefined) return path;
   throw new InputFileError(

@@ -1,71 +1,20 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { type JudgeReply, type JudgeRequest, scriptedJudge } from '../judge/scripted-judge.suite.ts';
+import { expect, test } from 'vitest';
+import type { JudgeRequest } from '../judge/scripted-judge.suite.ts';
 import { accuracyTable } from './accuracy-table.ts';
 import {
+  byText,
+  evaluated,
   judgedText,
   judgeKind,
-  opinions,
+  nestedRows,
   scratchFolder,
+  steps,
   turnChunks,
   turns,
   writeCase,
 } from './evaluate.suite.ts';
-import { type EvaluationOptions, evaluateOmniInteract } from './evaluate-omniinteract.ts';
-import type { EvaluationCase } from './evaluation-case.ts';
-
-type Answer = (request: JudgeRequest) => JudgeReply;
-
-async function evaluated(
-  cases: readonly EvaluationCase[],
-  answer: Answer,
-  more: Partial<EvaluationOptions> & { outputDir: string },
-) {
-  const judge = await scriptedJudge(answer);
-  onTestFinished(judge.close);
-  const accuracy = await evaluateOmniInteract({
-    cases,
-    skipped: 0,
-    workers: 2,
-    skipExisting: false,
-    judge: { baseUrl: judge.url, model: 'judge-1', apiKey: 'EMPTY', timeoutS: 10, maxTokens: 512 },
-    prompts: null,
-    sleep: async () => {},
-    ...more,
-  });
-  return { accuracy, judge };
-}
-
-const partial = '{"score":0.6,"hallucination":true,"rationale":"wrong animal"}';
-const byText: Answer = (request) =>
-  judgeKind(request) === 'partial' ? partial : (opinions[judgedText(request)] ?? 'no opinion');
-
-const nestedRows = [
-  {
-    question_time: 0,
-    answer_time: 30,
-    question_text: 'When?',
-    answer_text: 'Boils.',
-    question_type: 'proactive',
-  },
-  {
-    question_time: 10,
-    answer_time: 15,
-    question_text: 'Colour?',
-    answer_text: 'Red.',
-    question_type: 'realtime',
-  },
-];
-const steps = {
-  question_time: 10,
-  inferred_knowledge: 'A pan.',
-  conversations: [
-    { from: 'user', timestamp: '00:10', value: 'How do I cook this?' },
-    { from: 'assistant', timestamp: 40, value: 'Turn it.', label: 'Step' },
-    { from: 'assistant', timestamp: 20, value: 'Heat the pan.' },
-  ],
-};
 
 test('turns: late, low, early, spilling, interrupted and unmatched speech, counted by hand', async () => {
   const dir = scratchFolder();
@@ -330,86 +279,6 @@ test('nothing judged at all is a failure', async () => {
   expect(accuracy).toMatchObject({ status: 'failed', evaluated: 0, failed: 1 });
   expect(accuracy.status_reason).toContain('the transcript cannot be read');
   expect(accuracy.summary.IA_QTF1).toBeNull();
-});
-
-test.each([
-  ['multi_turn', [], 'the annotation asks nothing'],
-  ['multi_turn', {}, 'the annotation asks nothing'],
-  ['nested', { items: [] }, 'the annotation asks nothing'],
-  [
-    'multi_turn',
-    [{ question_time: null, answer_time: 5 }, 7],
-    'none of the 2 rows of the annotation has readable',
-  ],
-  ['1QnA', { question_time: 1, answers: [] }, 'the annotation asks nothing'],
-  ['1QnA', { answers: [{ answer_time: 'soon' }] }, 'none of the 1 rows'],
-])(
-  '%s %j: a case without a slot is not judged, and what it says is no fault',
-  async (scene, annotation, why) => {
-    const dir = scratchFolder();
-    const which = writeCase(dir, '1q1a__videos__0001--aa', scene, annotation, turnChunks);
-    const good = writeCase(dir, '1qna__x__y--cc', '1QnA', steps, [[22, 24, 'Heat the pan.']]);
-    const { accuracy } = await evaluated([which, good], () => '{"score":1}', { outputDir: join(dir, 'e') });
-    expect(accuracy).toMatchObject({ status: 'partial', evaluated: 1, failed: 1 });
-    expect(accuracy.status_reason).toContain(`annotation.json: ${why}`);
-    expect(accuracy.summary).toMatchObject({ num_unmatched_chunks: 0, Global_FP: 0 });
-  },
-);
-
-test.each([
-  ['{}', 'a transcript must be a JSON object with chunks[]'],
-  ['{"text":"Red.","chunks":null}', 'a transcript must be a JSON object with chunks[]'],
-  [
-    '{"chunks":[{"text":"Red.","timestamp":[null,null]},{"text":"Blue."}]}',
-    'none of its 2 chunks has text and a',
-  ],
-])('%s: a transcript without times is no silence', async (transcript, why) => {
-  const dir = scratchFolder();
-  const which = writeCase(dir, '1q1a__videos__0001--aa', 'multi_turn', turns, []);
-  writeFileSync(which.transcriptPath, transcript);
-  const { accuracy } = await evaluated([which], () => '{"score":1}', { outputDir: join(dir, 'e') });
-  expect(accuracy).toMatchObject({ status: 'failed', evaluated: 0, failed: 1 });
-  expect(accuracy.status_reason).toContain(`wav_transcript.json: ${why}`);
-});
-
-test('what cannot be placed in time is left out and counted, also where it is taken over', async () => {
-  const dir = scratchFolder();
-  const outputDir = join(dir, 'evaluation');
-  const rows = [...nestedRows, { question_time: 50, answer_time: null }, null];
-  const which = writeCase(dir, '1q1a__videos__0001--aa', 'nested', rows, []);
-  const chunks = [
-    {
-      text: 'It is red',
-      timestamp: [17, 21],
-      aligned_words: [{ text: 'It', start: 17, end: 18 }, { text: 'is' }],
-    },
-    { text: 'when?', timestamp: [null, 21] },
-    { text: 'never', timestamp: [3] },
-    { text: '', timestamp: null },
-    'lost',
-  ];
-  writeFileSync(which.transcriptPath, JSON.stringify({ chunks }));
-  const first = await evaluated([which], () => '{"score":1}', { outputDir });
-  const left_out = { annotation_rows: 2, transcript_chunks: 3, transcript_words: 1 };
-  expect(first.accuracy).toMatchObject({ status: 'ok', left_out, items: [{ left_out }] });
-  expect(accuracyTable(first.accuracy)).toContain(
-    'Left out:                 2 annotation rows, 3 chunks, 1 word, with no place in time',
-  );
-  const { judge_base_url: baseUrl } = first.accuracy;
-  const judge = { baseUrl, model: 'judge-1', apiKey: 'EMPTY', timeoutS: 10, maxTokens: 512 };
-  const again = await evaluated([which], () => '{"score":0}', { outputDir, skipExisting: true, judge });
-  expect(again.accuracy).toMatchObject({ reused: 1, left_out });
-});
-
-test('a run in which there is nothing to judge is not well judged', async () => {
-  const outputDir = join(scratchFolder(), 'evaluation');
-  const { accuracy } = await evaluated([], byText, { outputDir, skipped: 2 });
-  expect(accuracy).toMatchObject({ status: 'failed', total: 2, evaluated: 0, failed: 0, skipped: 2 });
-  expect(accuracy.status_reason).toBe(
-    "there is no case to judge: none of the run's 2 cases succeeded and is eligible",
-  );
-  const empty = await evaluated([], byText, { outputDir });
-  expect(empty.accuracy).toMatchObject({ status: 'failed', status_reason: 'there is no case to judge' });
 });
 
 test('what is stored is taken over while nothing that it was made from has changed', async () => {

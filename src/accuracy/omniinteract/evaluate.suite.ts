@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { JudgeRequest } from '../judge/scripted-judge.suite.ts';
+import { type JudgeReply, type JudgeRequest, scriptedJudge } from '../judge/scripted-judge.suite.ts';
+import { type EvaluationOptions, evaluateOmniInteract } from './evaluate-omniinteract.ts';
 import type { EvaluationCase } from './evaluation-case.ts';
 
 export function scratchFolder(): string {
@@ -98,3 +99,59 @@ export function judgeKind({ system }: JudgeRequest): 'early' | 'core' | 'partial
 export function judgedText({ user }: JudgeRequest): string {
   return user.slice(user.lastIndexOf('<<<') + 3, user.lastIndexOf('>>>'));
 }
+
+type Answer = (request: JudgeRequest) => JudgeReply;
+
+/** Has a scripted judge evaluate cases. */
+export async function evaluated(
+  cases: readonly EvaluationCase[],
+  answer: Answer,
+  more: Partial<EvaluationOptions> & { outputDir: string },
+) {
+  const judge = await scriptedJudge(answer);
+  onTestFinished(judge.close);
+  const accuracy = await evaluateOmniInteract({
+    cases,
+    skipped: 0,
+    workers: 2,
+    skipExisting: false,
+    judge: { baseUrl: judge.url, model: 'judge-1', apiKey: 'EMPTY', timeoutS: 10, maxTokens: 512 },
+    prompts: null,
+    sleep: async () => {},
+    ...more,
+  });
+  return { accuracy, judge };
+}
+
+const partial = '{"score":0.6,"hallucination":true,"rationale":"wrong animal"}';
+/** The opinions above, and one of what was broken off. */
+export const byText: Answer = (request) =>
+  judgeKind(request) === 'partial' ? partial : (opinions[judgedText(request)] ?? 'no opinion');
+
+/** A question within a question. */
+export const nestedRows = [
+  {
+    question_time: 0,
+    answer_time: 30,
+    question_text: 'When?',
+    answer_text: 'Boils.',
+    question_type: 'proactive',
+  },
+  {
+    question_time: 10,
+    answer_time: 15,
+    question_text: 'Colour?',
+    answer_text: 'Red.',
+    question_type: 'realtime',
+  },
+];
+/** Steps of a procedure. */
+export const steps = {
+  question_time: 10,
+  inferred_knowledge: 'A pan.',
+  conversations: [
+    { from: 'user', timestamp: '00:10', value: 'How do I cook this?' },
+    { from: 'assistant', timestamp: 40, value: 'Turn it.', label: 'Step' },
+    { from: 'assistant', timestamp: 20, value: 'Heat the pan.' },
+  ],
+};
