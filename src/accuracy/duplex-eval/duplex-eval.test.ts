@@ -227,6 +227,18 @@ test('reminders: each in its time, a correction at any, silence tells nothing', 
   });
 });
 
+test('a reminder without a time, or without words, is not told at any time, and not missed either', async () => {
+  const { client, judge } = await clientFor(() => '{"success_score": 1}');
+  const reminders: EvalSample = { ...sample, family: 'pr', taskType: 'proactive_reminder' };
+  const rows = said(['Boil it.', 5, 6]);
+  const untimed = { ...reminders, answers: ['Boil it', ''], remindersS: [null, 20] };
+  await expect(scoreReminders(client, untimed, rows, 10)).rejects.toThrow(
+    'no time for it that can be read (reminder1)',
+  );
+  await expect(scoreReminders(client, reminders, rows, 10)).rejects.toThrow('no answer that is to be told');
+  expect(judge.requests).toEqual([]);
+});
+
 test('means by task, of what was scored', () => {
   const rtd = (content_score: number, avg_temporal_score: number | null) => ({
     content_score,

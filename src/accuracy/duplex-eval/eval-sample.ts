@@ -20,7 +20,7 @@ export type EvalSample = {
   readonly questionText: string;
   /** What is to be said, one or two texts. */
   readonly answers: readonly string[];
-  /** When it is to be said, s, by the place of the answer; `null` = at any time. */
+  /** When it is to be said, s, by the place of the answer; `null` = the manifest does not say, or not readably. */
   readonly remindersS: readonly (number | null)[];
   /** `null` = the manifest does not say. */
   readonly durationS: number | null;

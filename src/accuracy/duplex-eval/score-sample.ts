@@ -1,3 +1,4 @@
+import { InputFileError } from '../../foundation/errors.ts';
 import type { JudgeClient } from '../judge/judge-client.ts';
 import { type JudgeMedia, judgeContent, judgeReminder, judgeTemporal } from './eval-judges.ts';
 import type { EvalSample } from './eval-sample.ts';
@@ -113,6 +114,7 @@ function whySkipped([startS, endS]: readonly [number, number], durationS: number
  * Judges reminders: each must be told within the time allowed; a correction at any time. Silence tells nothing.
  * @param windowS time allowed after the reminder is due
  * @throws JudgeError
+ * @throws InputFileError where nothing is to be told, or nobody knows when: no score could be right then
  */
 export async function scoreReminders(
   client: JudgeClient,
@@ -120,10 +122,16 @@ export async function scoreReminders(
   said: readonly Sentence[],
   windowS: number,
 ): Promise<PrScore> {
+  if (sample.answers.every((answer) => answer === ''))
+    throw new InputFileError('the manifest gives no answer that is to be told (answer1, answer2).');
   const events: ReminderScore[] = [];
   for (const [i, answer] of sample.answers.entries()) {
     if (answer === '') continue;
     const dueS = sample.taskType === 'correction' ? null : (sample.remindersS[i] ?? null);
+    if (dueS === null && sample.taskType !== 'correction')
+      throw new InputFileError(
+        `the manifest gives answer${i + 1}, and no time for it that can be read (reminder${i + 1}); only a correction is told at any time.`,
+      );
     const window = dueS === null ? null : ([dueS, dueS + windowS] as const);
     const text = said
       .filter(({ start }) => window === null || (start >= window[0] && start <= window[1]))
