@@ -12,6 +12,7 @@ import {
 } from './flags/accuracy/omniinteract-flags.ts';
 import type { FlagValues } from './flags/flag.ts';
 import { expandHome } from './flags/flag-value.ts';
+import { judgeUrl } from './judge-url.ts';
 
 /** A gate broke. */
 const brokenGate = 3;
@@ -102,7 +103,7 @@ async function judgeOptions(
   const { readPromptsFile } = await import('../accuracy/omniinteract/read-prompts-file.ts');
   return {
     judge: {
-      baseUrl: flags['omniinteract-judge-base-url'],
+      baseUrl: judgeUrl('omniinteract-judge-base-url', flags['omniinteract-judge-base-url']),
       model,
       apiKey: flags['omniinteract-judge-api-key'],
       timeoutS: flags['omniinteract-judge-timeout-s'],

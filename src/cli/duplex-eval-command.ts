@@ -3,6 +3,7 @@ import { UsageError } from '../foundation/errors.ts';
 import { type Command, type CommandContext, flagsOrHelp } from './command.ts';
 import { duplexEvalFlags } from './flags/duplex-eval/duplex-eval-flags.ts';
 import type { FlagValues } from './flags/flag.ts';
+import { judgeUrl } from './judge-url.ts';
 
 type Flags = FlagValues<typeof duplexEvalFlags>;
 
@@ -63,13 +64,14 @@ async function evaluateStep(flags: Flags, context: CommandContext): Promise<numb
   const model = needed(flags, 'judge-model', 'evaluate');
   const responseRoot = needed(flags, 'response-root', 'evaluate');
   const scoreRoot = needed(flags, 'score-root', 'evaluate');
+  const baseUrl = judgeUrl('judge-base-url', flags['judge-base-url']);
   const { evaluate } = await import('../bench/duplex-eval/evaluate.ts');
   return evaluate(
     {
       samples: await samples(flags, context),
       responseRoot,
       scoreRoot,
-      judge: { baseUrl: flags['judge-base-url'], model, apiKey: flags['judge-api-key'] },
+      judge: { baseUrl, model, apiKey: flags['judge-api-key'] },
       videoMode: flags['judge-video-mode'],
       judgeFps: flags['judge-fps'],
       windowS: flags['window-size'],

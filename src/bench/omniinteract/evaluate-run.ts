@@ -55,8 +55,9 @@ export async function evaluateRun(
 }
 
 /** What is known of an evaluation that the user did not wait for: that there is none yet. */
-export function leftEvaluation(root: string, io: CommandIo): RunEvaluation {
-  const error = `interrupted before all cases were judged; \`omnimeter accuracy omniinteract evaluate ${root} --omniinteract-eval-skip-existing\` goes on`;
+export function leftEvaluation(root: string, { judge }: Evaluation, io: CommandIo): RunEvaluation {
+  const command = `omnimeter accuracy omniinteract evaluate ${root} --judge-model ${judge.model} --judge-base-url ${judge.baseUrl} --omniinteract-eval-skip-existing`;
+  const error = `interrupted before all cases were judged; \`${command}\` goes on`;
   io.stderr(`warning: the OmniInteract evaluation was ${error}`);
   return { accuracy: { status: 'failed', error }, lines: [] };
 }

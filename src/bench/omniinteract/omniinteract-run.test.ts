@@ -358,7 +358,7 @@ describe('an evaluation that the user does not wait for', () => {
     });
     expect(rows('official_eval_manifest.jsonl')).toHaveLength(2);
     expect(said.join('\n')).toContain(
-      `accuracy omniinteract evaluate ${root} --omniinteract-eval-skip-existing`,
+      `accuracy omniinteract evaluate ${root} --judge-model j --judge-base-url http://127.0.0.1:9 --omniinteract-eval-skip-existing`,
     );
   });
 });

@@ -153,7 +153,7 @@ export class OmniInteractRun implements RunCompanion {
       evaluation === null
         ? null
         : ((await unlessLeft(() => evaluateRun(this.#root, finished, evaluation, this.#io))) ??
-          leftEvaluation(this.#root, this.#io));
+          leftEvaluation(this.#root, evaluation, this.#io));
     const complete = published && this.#problems.length === 0;
     return {
       results: {

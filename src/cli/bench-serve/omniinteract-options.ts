@@ -6,6 +6,7 @@ import type { OmniInteractOptions } from '../../workloads/omniinteract/omniinter
 import { type ScenarioTag, scenarioTags } from '../../workloads/omniinteract/scenario-tags.ts';
 import type { benchServeFlags } from '../flags/bench-serve/bench-serve-flags.ts';
 import type { FlagValues } from '../flags/flag.ts';
+import { judgeUrl } from '../judge-url.ts';
 
 type Flags = FlagValues<typeof benchServeFlags>;
 
@@ -71,6 +72,8 @@ export function checkOmniInteract(flags: Flags, explicit: ReadonlySet<string>): 
     throw new UsageError('OmniInteract requires --omniinteract-ref-audio');
   if (flags['omniinteract-evaluate'] && !flags['omniinteract-judge-model'])
     throw new UsageError('OmniInteract evaluation requires --omniinteract-judge-model');
+  if (flags['omniinteract-evaluate'])
+    judgeUrl('omniinteract-judge-base-url', flags['omniinteract-judge-base-url']);
   if (flags['omniinteract-video-list'] !== null) {
     const others = ['seed', 'dataset-path', 'omniinteract-scenario-tags', 'omniinteract-scenario-focus'];
     const other = others.find((name) => explicit.has(name));
