@@ -15,9 +15,13 @@ const body = JSON.stringify({ messages: [{ role: 'user', content: 'hello' }], ma
 type Reply = { readonly status: number; readonly head: string; readonly body: unknown };
 
 /** Writes bytes as they are, and reads the replies until the server closes, or so many have come. */
-function raw(text: string, replies = 1): Promise<Reply[]> {
+function raw(text: string | readonly string[], replies = 1): Promise<Reply[]> {
+  const packets = [text].flat();
   return new Promise((resolve, reject) => {
-    const socket = connect(server.port, '127.0.0.1', () => socket.write(text));
+    const socket = connect(server.port, '127.0.0.1', () => {
+      for (const [index, packet] of packets.entries()) setTimeout(() => socket.write(packet), index * 200);
+    });
+    socket.setTimeout(5000, () => socket.destroy());
     let all = '';
     const read = (): Reply[] => {
       const found: Reply[] = [];
@@ -71,6 +75,33 @@ describe('an offer of another protocol', () => {
     }
     agent.destroy();
     expect(new Set(ports).size).toBe(1);
+  });
+
+  const plain = 'GET /v1/models HTTP/1.1\r\nHost: a\r\n\r\n';
+  const offered = plain.replace('\r\n\r\n', `\r\n${offer}\r\n`);
+  test.each([
+    ['behind another', [plain + offered, plain]],
+    ['behind its like', [offered + offered, plain]],
+    ['between others', [plain + offered + plain, plain]],
+    ['behind a chat', [chat('') + offered, plain]],
+    ['of a chat behind a chat', [chat('') + chat(offer), plain + offered]],
+    ['again and again', [offered, offered, plain + offered + offered + chat(offer) + plain]],
+  ])('is declined in its turn: %s', async (_what, packets) => {
+    const requests = packets.join('').split(' HTTP/1.1').length - 1;
+    const replies = await raw(packets, requests);
+    expect(replies.map(({ status }) => status)).toEqual(new Array(requests).fill(200));
+    expect((await fetch(`${server.url}/health`)).status).toBe(200);
+  });
+
+  test('of a client that is gone before its turn leaves the server alive', async () => {
+    for (let count = 0; count < 20; count += 1) {
+      const socket = connect(server.port, '127.0.0.1', () => {
+        socket.write(chat('') + offered);
+        setTimeout(() => socket.resetAndDestroy(), count);
+      });
+      await once(socket, 'close');
+    }
+    expect((await fetch(`${server.url}/health`)).status).toBe(200);
   });
 
   test('keeps what else the connection is told', async () => {

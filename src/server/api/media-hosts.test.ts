@@ -53,6 +53,27 @@ test('all hosts are allowed unless some are named', async () => {
   expect((await ask(server, `http://127.0.0.1:${host.port}/a.png`)).status).toBe(200);
 });
 
+test.each([301, 404, 500])('a host that answers %d is told, and nothing else happens', async (status) => {
+  const host = createServer((_request, response) => {
+    response.writeHead(status, { location: '/elsewhere' });
+    response.write('some ');
+    setTimeout(() => response.end('words'), 50);
+  }).listen(0, '127.0.0.1');
+  await once(host, 'listening');
+  const address = host.address();
+  closing.push(() => host.close());
+  const server = await testServer();
+  closing.push(() => server.close());
+  const url = `http://name:secret@127.0.0.1:${typeof address === 'object' ? address?.port : 0}/a.png`;
+  const refused = await ask(server, url);
+  expect(refused.status).toBe(400);
+  const text = await refused.text();
+  expect(text).toContain(`answered ${status}`);
+  expect(text).not.toContain('secret');
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect((await fetch(`${server.url}/health`)).status).toBe(200);
+});
+
 test.each(['https://example.org', 'example.org/path', 'a b', ''])('%j is no host', async (domain) => {
   await expect(testServer({ allowedMediaDomains: [domain] })).rejects.toThrow(
     /--allowed-media-domains .*not the name/,

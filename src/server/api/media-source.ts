@@ -118,6 +118,8 @@ async function fromNetwork(url: string, param: string, { limits }: MediaRules): 
     const signal = AbortSignal.timeout(limits.fetchTimeoutMs);
     const { statusCode, body } = await request(url, { signal, headers: { accept: '*/*' } });
     if (statusCode !== 200) {
+      // Destroying it is an error of its own, which nobody else hears.
+      body.on('error', () => {});
       body.destroy();
       throw new RequestError(400, `${param}: ${shown(url)} answered ${statusCode}.`, param);
     }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 /** Headers of an offer to change the protocol, and what `Connection` says of them. */
@@ -25,6 +25,29 @@ function headWithoutOffer(request: IncomingMessage): string {
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
+/** Counts the replies of each connection that are still open. @returns calls back once a connection has none */
+function openReplies(server: Server): (socket: Duplex, callback: () => void) => void {
+  const open = new WeakMap<Duplex, number>();
+  const waiting = new WeakMap<Duplex, () => void>();
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    open.set(socket, (open.get(socket) ?? 0) + 1);
+    response.once('close', () => {
+      const left = (open.get(socket) ?? 1) - 1;
+      open.set(socket, left);
+      if (left > 0) return;
+      const callback = waiting.get(socket);
+      waiting.delete(socket);
+      callback?.();
+    });
+  });
+  return (socket, callback) => {
+    if ((open.get(socket) ?? 0) === 0) callback();
+    else waiting.set(socket, callback);
+  };
+}
+
+function ignoreError(): void {}
+
 /**
  * Lets a server decline offers of protocols other than WebSocket, as RFC 9110 §7.8 has it: the request is answered as
  * if the offer were not there. Node takes any offer for accepted, once anybody listens for upgrades; clients of Java
@@ -33,13 +56,20 @@ function headWithoutOffer(request: IncomingMessage): string {
 export function declineOtherUpgrades(server: Server): void {
   const accepting = server.listeners('upgrade');
   server.removeAllListeners('upgrade');
+  const whenAnswered = openReplies(server);
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, rest: Buffer) => {
     if (isWebSocket(request)) {
       for (const listener of accepting) Reflect.apply(listener, server, [request, socket, rest]);
       return;
     }
-    if (rest.length > 0) socket.unshift(rest);
-    socket.unshift(Buffer.from(headWithoutOffer(request), 'latin1'));
-    server.emit('connection', socket);
+    // A request that came behind others has its turn when they are answered; until then nobody listens to the socket.
+    socket.on('error', ignoreError);
+    whenAnswered(socket, () => {
+      socket.off('error', ignoreError);
+      if (socket.destroyed) return;
+      if (rest.length > 0) socket.unshift(rest);
+      socket.unshift(Buffer.from(headWithoutOffer(request), 'latin1'));
+      server.emit('connection', socket);
+    });
   });
 }
