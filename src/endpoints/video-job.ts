@@ -80,7 +80,8 @@ export async function runVideoJob(
     if (leftMs <= 0) return giveUp(outOfTime(id, job, last));
     await pause(Math.min(waitMs, leftMs), context.stop);
     if (context.stop.stopped) return giveUp(failure('aborted', 'stopped while waiting for the video job'));
-    const poll = await ask(jobRequest(create, id, ''), untilDeadline(context, deadlineMs), exchanges);
+    const asked = untilDeadline(context, deadlineMs);
+    const poll = await ask(jobRequest(create, id, ''), asked, exchanges);
     if (mayAskAgain(poll, trouble) && !context.stop.stopped) {
       waitMs = Math.max(plan.intervalMs, poll.retryAfterMs ?? 0);
       continue;
@@ -89,7 +90,9 @@ export async function runVideoJob(
     trouble.refused = 0;
     waitMs = plan.intervalMs;
     if (!poll.outcome.ok || !poll.answer) {
-      const isLate = !poll.outcome.ok && poll.outcome.kind === 'timeout' && nowMs() >= deadlineMs;
+      // By which limit it was, not by the clock: a timer may be a little early.
+      const isLate =
+        !poll.outcome.ok && poll.outcome.kind === 'timeout' && asked.timeoutMs !== context.timeoutMs;
       return giveUp(isLate ? outOfTime(id, job, last) : pollFailure(poll.outcome));
     }
     job = poll.answer;
