@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { InputFileError, messageOf } from '../../foundation/errors.ts';
+import { isFileName } from '../../foundation/file-name.ts';
 import { parseJsonValues } from '../../foundation/tolerant-json.ts';
 import { isFolder, isThere } from '../../workloads/omniinteract/dataset-files.ts';
 import { isRow, type Row, secondsOf, textOf } from '../omniinteract/annotation-values.ts';
@@ -180,11 +181,6 @@ export function evalRowOf(value: unknown, where: string, knownSplit: string | nu
     ],
     durationS: secondsOf(field(value, 'video_duration', 'duration')),
   };
-}
-
-function isFileName(name: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: no name of a file has any
-  return !/[/\\\u0000-\u001f]|^\.+$/.test(name);
 }
 
 function quoted(text: string): string {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { InputFileError, messageOf } from '../../foundation/errors.ts';
+import { isFileName } from '../../foundation/file-name.ts';
 import { isFolder, isThere } from '../../workloads/omniinteract/dataset-files.ts';
 import { discoverCases } from '../../workloads/omniinteract/discover-cases.ts';
 import {
@@ -158,12 +159,6 @@ function markedCase(row: Row, { subset, caseDir, marker, datasetRoot }: Place): 
     annotationPath: annotationOf(resolve(annotation), subset, datasetRoot),
     transcriptPath: join(caseDir, transcriptFile),
   };
-}
-
-/** Names that no folder is left by, and that a file can have. */
-function isFileName(name: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: no name of a file has any
-  return !/[/\\\u0000-\u001f]|^\.+$/.test(name);
 }
 
 function foldersIn(dir: string): string[] {
