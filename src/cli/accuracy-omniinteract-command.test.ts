@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { scriptedJudge } from '../accuracy/judge/scripted-judge.suite.ts';
+import { terminal } from '../bench/serve/terminal.suite.ts';
 import {
   omniInteractAggregateCommand,
   omniInteractEvaluateCommand,
@@ -10,17 +11,7 @@ import {
 import type { Command } from './command.ts';
 
 async function run(command: Command, argv: readonly string[]) {
-  const lines: string[] = [];
-  const errors: string[] = [];
-  const io = {
-    stdout: (line: string) => void lines.push(line),
-    stderr: (line: string) => void errors.push(line),
-    redraw: () => {},
-    settle: () => {},
-    isTty: false,
-    columns: 100,
-    onInterrupt: () => {},
-  };
+  const { io, lines, errors } = terminal();
   const exitCode = await command.run(argv, { env: {}, io });
   return { exitCode, lines, errors };
 }

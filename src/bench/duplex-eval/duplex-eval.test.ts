@@ -8,6 +8,7 @@ import { chooseSamples, readManifest } from '../../accuracy/duplex-eval/eval-sam
 import { type JudgeRequest, scriptedJudge } from '../../accuracy/judge/scripted-judge.suite.ts';
 import { findFfmpeg, runFfmpeg } from '../../media/ffmpeg.ts';
 import { encodeWav } from '../../media/wav-encode.ts';
+import { terminal } from '../serve/terminal.suite.ts';
 import { splitJpegs } from './eval-frames.ts';
 import { evaluate } from './evaluate.ts';
 import { type GenerateOptions, generate } from './generate.ts';
@@ -93,21 +94,6 @@ async function madeDataset(): Promise<{ dir: string; voice: string; manifest: st
     ]),
   );
   return { dir, voice, manifest };
-}
-
-function terminal() {
-  const lines: string[] = [];
-  const errors: string[] = [];
-  const io = {
-    stdout: (line: string) => void lines.push(line),
-    stderr: (line: string) => void errors.push(line),
-    redraw: () => {},
-    settle: () => {},
-    isTty: false,
-    columns: 100,
-    onInterrupt: () => {},
-  };
-  return { io, lines, errors };
 }
 
 const all = { split: 'all', family: 'all', ids: [], limit: null } as const;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { EvalSample } from '../../accuracy/duplex-eval/eval-sample.ts';
 import { scriptedJudge } from '../../accuracy/judge/scripted-judge.suite.ts';
+import { terminal } from '../serve/terminal.suite.ts';
 import { evaluate } from './evaluate.ts';
 import { generate } from './generate.ts';
 import { summarize } from './summarize.ts';
@@ -12,21 +13,6 @@ function scratch(): string {
   const dir = mkdtempSync(join(tmpdir(), 'omnimeter-duplex-eval-scores-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   return dir;
-}
-
-function terminal() {
-  const lines: string[] = [];
-  const errors: string[] = [];
-  const io = {
-    stdout: (line: string) => void lines.push(line),
-    stderr: (line: string) => void errors.push(line),
-    redraw: () => {},
-    settle: () => {},
-    isTty: false,
-    columns: 100,
-    onInterrupt: () => {},
-  };
-  return { io, lines, errors };
 }
 
 /** A correction: it takes no picture to judge one. */
